@@ -44,6 +44,8 @@ Suggestion SuggestGrant(const Policy& policy, const std::string& path, sandbox::
 // The line of policy that gives builds a network: `loopback` if the loopback interface suffices and
 // the policy knows that word, otherwise `full`.
 std::string NetworkLine(bool loopback);
+// The line after which make and bash may change the repository.
+inline constexpr std::string_view kGitCommandsLine = "git: {commands: write}";
 
 // The price of a grant of `path`: what it gives away that the built-in grants leave out on purpose
 // (`gives commands the secrets in /home/ann/.ssh`); "" if nothing is known.

@@ -14,6 +14,7 @@ struct PermissionMaker {
     Permission permission;
     permission.policy_ = &policy;
     permission.directory_ = request.directory == nullptr ? "" : request.directory->path();
+    permission.writes_git_ = request.writes_git || policy.git.commands == GitCommands::kWrite;
     permission.rule_ = std::move(rule);
     return permission;
   }
@@ -104,8 +105,9 @@ Allow Permission::For(const Needs& needs) const {
   allow.seccomp_ = ProgramFor(policy.programs, confinement);
   allow.view_seccomp_ = ProgramFor(policy.view_programs, confinement);
   allow.confinement_ = std::make_shared<const sandbox::Confinement>(std::move(confinement));
+  allow.writes_git_ = needs.purpose != Purpose::kBuild || writes_git_;
   allow.rule_ = rule_;
-  allow.relaxations_ = RelaxationsFor(policy, needs.purpose, directory_);
+  allow.relaxations_ = RelaxationsFor(policy, needs.purpose, directory_, allow.writes_git_);
   return allow;
 }
 
@@ -147,19 +149,40 @@ Deny NotFromWithin(const Policy& policy, const std::string& tool) {
               "calling it from a pipeline or batch before that cannot succeed."};
 }
 
+Deny RepositoryIsReadOnly() {
+  return {
+      "the repository is read-only to commands of make and bash: git.commands is read",
+      "Leave git_write out: git_add stages and git_commit commits. For more, tell the user that "
+      "`git: {commands: ask}` in the policy lets them approve such a call."};
+}
+
 Decision Decide(const Policy& policy, const ActionRequest& request) {
   if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
   const Ruling ruling = Judge(policy.permissions, QuestionOf(request));
   if (ruling.verdict == Verdict::kDeny) return Refused(request, *ruling.rule);
-  if (ruling.verdict == Verdict::kAsk && request.approved != ruling.rule->where) {
-    return Ask{ruling.rule->where, ruling.rule->reason, CallOf(request)};
+  if (request.writes_git && policy.git.commands == GitCommands::kRead) {
+    return RepositoryIsReadOnly();
   }
-  return PermissionMaker::Make(policy, request, ruling.rule == nullptr ? "" : ruling.rule->where);
+  // One question, whoever asks it.
+  const bool asks_for_git = request.writes_git && policy.git.commands == GitCommands::kAsk;
+  std::string rule = ruling.rule == nullptr ? "" : ruling.rule->where;
+  if (asks_for_git) rule += rule.empty() ? "git.commands" : " and git.commands";
+  if ((ruling.verdict == Verdict::kAsk || asks_for_git) && request.approved != rule) {
+    std::string reason = ruling.verdict == Verdict::kAsk ? ruling.rule->reason : "";
+    if (asks_for_git) {
+      reason += reason.empty() ? "" : "; ";
+      reason += "the command may change the repository (.git)";
+    }
+    return Ask{std::move(rule), std::move(reason), CallOf(request)};
+  }
+  return PermissionMaker::Make(policy, request, std::move(rule));
 }
 
 bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {
   return read_only || enable_all || enabled_tools.contains(tool);
 }
+
+bool Policy::EverAsks() const { return git.commands == GitCommands::kAsk || EverAsk(permissions); }
 
 bool Policy::InnerCallAllowed(const std::string& tool, bool read_only) const {
   return read_only || MakesCalls(tool) || inner_tools.contains(tool);

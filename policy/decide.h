@@ -32,6 +32,7 @@ struct ActionRequest {
   std::string command = {};  // of bash
   const WorkingDirectory* directory = nullptr;  // borrowed; null only for Purpose::kGitIdentity
   bool read_only = false;     // the tool's annotation: such tools are always enabled
+  bool writes_git = false;    // the call wants a command of make or bash to change the repository
   std::string approved = {};  // the rule for which the user said yes (Ask::rule); "" = not asked
 };
 
@@ -52,6 +53,8 @@ class Allow {
   // The same for a command with namespaces; null if the policy wants none.
   const sandbox::SeccompProgram& view_seccomp() const { return view_seccomp_; }
   Purpose purpose() const { return purpose_; }
+  // Whether it may change the repository; with hooks: skip, git alone does.
+  bool writes_git() const { return writes_git_; }
   const std::string& rule() const { return rule_; }  // "" = the default; otherwise Rule::where
   // What the policy gives this command beyond the built-in default.
   const std::vector<Relaxation>& relaxations() const { return relaxations_; }
@@ -64,6 +67,7 @@ class Allow {
   sandbox::ResourceLimits limits_;
   sandbox::SeccompProgram seccomp_;
   sandbox::SeccompProgram view_seccomp_;
+  bool writes_git_ = true;
   std::string rule_;
   std::vector<Relaxation> relaxations_;
 };
@@ -73,6 +77,8 @@ class Allow {
 class Permission {
  public:
   const std::string& rule() const { return rule_; }  // as in Allow
+  // Whether its commands of make and bash may change the repository.
+  bool writes_git() const { return writes_git_; }
   Allow For(const Needs& needs) const;
 
  private:
@@ -80,6 +86,7 @@ class Permission {
   Permission() = default;
   const Policy* policy_ = nullptr;  // borrowed
   std::string directory_;           // absolute; "" = none
+  bool writes_git_ = false;
   std::string rule_;
 };
 

@@ -150,6 +150,59 @@ TEST_F(DecideTest, TheUserIsAskedAndHisWordIsForThatRuleOnly) {
   EXPECT_FALSE(Denied(refused).tool_disabled) << "no word of the user's undoes that";
 }
 
+TEST_F(DecideTest, WhoMayChangeTheRepository) {
+  Asked git = Call("git_commit");
+  git.purpose = Purpose::kGit;
+  Asked plain = Call("bash");
+  Asked writes = plain;
+  writes.writes_git = true;
+  EXPECT_TRUE(Allowed(git).writes_git());
+  EXPECT_FALSE(Allowed(plain).writes_git());
+  const Deny denied = Denied(writes);
+  EXPECT_TRUE(denied.message.contains("git.commands is read")) << denied.message;
+  EXPECT_TRUE(denied.ai_message.contains("`git: {commands: ask}`")) << denied.ai_message;
+  User("git: {commands: write}");
+  EXPECT_TRUE(Allowed(plain).writes_git());
+  EXPECT_EQ(Allowed(plain).relaxations().size(), 1u);
+  EXPECT_FALSE(policy_->EverAsks());
+  User("git: {commands: ask}");
+  EXPECT_FALSE(Allowed(plain).writes_git());
+  EXPECT_TRUE(policy_->EverAsks());
+  EXPECT_TRUE(Allowed(plain).relaxations().empty());
+  const Decision decision = About(writes);
+  const auto* ask = std::get_if<Ask>(&decision);
+  ASSERT_NE(ask, nullptr);
+  EXPECT_EQ(ask->rule, "git.commands");
+  EXPECT_TRUE(ask->reason.contains(".git")) << ask->reason;
+  writes.approved = ask->rule;
+  EXPECT_TRUE(Allowed(writes).writes_git());
+  EXPECT_EQ(Allowed(writes).rule(), "git.commands");
+  EXPECT_EQ(Allowed(writes).relaxations().size(), 1u);
+  EXPECT_TRUE(Allowed(git).relaxations().empty() && Allowed(git).writes_git());
+}
+
+// The user answers one question, and a yes to half of it is none.
+TEST_F(DecideTest, ARuleAndTheRepositoryAreOneQuestion) {
+  User(
+      "git: {commands: ask}\n"
+      "permissions: [{tool: bash, command: git push, decision: ask, reason: others see it}]");
+  Asked push = Call("bash");
+  push.command = "git push";
+  const Decision alone = About(push);
+  ASSERT_TRUE(std::holds_alternative<Ask>(alone));
+  push.writes_git = true;
+  push.approved = std::get<Ask>(alone).rule;
+  const Decision both = About(push);
+  ASSERT_TRUE(std::holds_alternative<Ask>(both));
+  EXPECT_EQ(std::get<Ask>(both).rule, push.approved + " and git.commands");
+  EXPECT_TRUE(std::get<Ask>(both).reason.starts_with("others see it; "))
+      << std::get<Ask>(both).reason;
+  push.approved = "git.commands";
+  EXPECT_TRUE(std::holds_alternative<Ask>(About(push)));
+  push.approved = std::get<Ask>(both).rule;
+  EXPECT_TRUE(Allowed(push).writes_git());
+}
+
 TEST_F(DecideTest, TheAdministratorsQuestionCannotBeUndone) {
   Administrator("permissions: [{tool: make, target: deploy, decision: ask}]");
   User("permissions: [{tool: \"*\", decision: allow}]");

@@ -72,6 +72,7 @@ struct PolicyFragment {
   std::optional<Located<std::string>> jobs_ports;
   std::optional<Located<std::string>> git_identity;
   std::optional<Located<std::string>> git_hooks;
+  std::optional<Located<std::string>> git_commands;
   std::optional<Located<std::string>> git_signing;
   std::optional<Located<std::string>> audit_to;
   std::optional<Located<std::string>> audit_path;  // "" = the default path

@@ -47,6 +47,11 @@ constexpr Choice kHooks[] = {
     {"skip", "the repository cannot make git run anything: no hook, filter or helper"},
     {"run", "the project's hooks run, inside the sandbox"},
 };
+constexpr Choice kGitCommands[] = {
+    {"read", "with namespaces, `.git` is read-only to them"},
+    {"ask", "as read, but a call that says git_write may write once the user has approved it"},
+    {"write", "they commit, check out and stash; what git executes is protected"},
+};
 constexpr Choice kSigning[] = {
     {"off", "commits are not signed"},
     {"inherit", "", "signing commits is not built yet; only `off` can be asked for"},
@@ -216,6 +221,8 @@ constexpr Key kKeys[] = {
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
     {"git.hooks", Type::kChoice, "Whether the repository may make git run programs.", &F::git_hooks,
      kHooks},
+    {"git.commands", Type::kChoice, "What commands of make and bash may do to the repository.",
+     &F::git_commands, kGitCommands},
     {"git.signing", Type::kChoice, "Whether commits are signed.", &F::git_signing, kSigning},
     {"audit.to", Type::kChoice,
      "Where every call is recorded; a call that cannot be recorded does not run.", &F::audit_to,
@@ -302,6 +309,7 @@ PolicyFragment DefaultFragment() {
   defaults.jobs_ports = {"none", at};
   defaults.git_identity = {"inherit", at};
   defaults.git_hooks = {"run", at};
+  defaults.git_commands = {"read", at};
   defaults.git_signing = {"off", at};
   defaults.audit_to = {"file", at};
   defaults.audit_path = {"", at};

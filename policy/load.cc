@@ -33,6 +33,11 @@ sandbox::Namespaces NamespacesNamed(std::string_view name) {
   return name == "off" ? sandbox::Namespaces::kOff : sandbox::Namespaces::kAuto;
 }
 
+GitCommands GitCommandsNamed(std::string_view name) {
+  if (name == "write") return GitCommands::kWrite;
+  return name == "ask" ? GitCommands::kAsk : GitCommands::kRead;
+}
+
 // From the merged layers to the values that decisions are made from.
 class Compiler {
  public:
@@ -67,6 +72,7 @@ class Compiler {
     }
     policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
+    policy_.git.commands = GitCommandsNamed(merged_.git_commands->value);
     CompileAudit();
     policy_.git_programs = FindGitPrograms(Variable("PATH"), policy_);
     policy_.relaxations = FindRelaxations(merged_, policy_.home, sources_.read_only_tools);

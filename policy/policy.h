@@ -49,10 +49,13 @@ struct Limits {
 };
 
 enum class Hooks { kRun, kSkip };
+// What make and bash may do to the repository; without namespaces everything (docs/adr/0015).
+enum class GitCommands { kRead, kAsk, kWrite };
 
 struct GitPolicy {
   bool inherit_identity = true;
   Hooks hooks = Hooks::kRun;
+  GitCommands commands = GitCommands::kRead;
 };
 
 // One line of `permissions`; the first that matches decides.
@@ -186,6 +189,8 @@ struct Policy {
   std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
   std::vector<Relaxation> relaxations;  // everything that it grants beyond the built-in default
 
+  // Whether there is a call about which the user is asked.
+  bool EverAsks() const;
   bool ToolEnabled(const std::string& tool, bool read_only) const;
   // Whether `pipeline` and `batch` may call the tool. Says nothing of whether the tool is on.
   bool InnerCallAllowed(const std::string& tool, bool read_only) const;

@@ -218,7 +218,9 @@ class ProtectedFinder {
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
   bool LeadsToArea(const std::string& path) const;
+  bool CanBeReadOnly(const std::string& directory) const;
   bool InTree(const std::string& path) const;
+  bool InReadOnly(const std::string& path) const;
   ProtectedPaths Finish();
 
   const ProtectionQuery& query_;
@@ -243,6 +245,7 @@ class ProtectedFinder {
   std::set<std::string> left_out_;
   std::optional<ProtectionFailure> error_;
   bool too_many_ = false;
+  bool below_the_project_ = false;  // the repository that is looked at, which is not its own
 };
 
 // The first one is told.
@@ -321,10 +324,10 @@ void ProtectedFinder::Add(const std::string& path, Kind kind, Found found,
   if (!of_its_own && found != Found::kDirectory && found != Found::kAbsent) kind = Kind::kFile;
   ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
   if (kind != Kind::kPinned) added.host = host_;
-  added.source = source_;
+  added.source = kind == Kind::kReadOnly ? ProtectionSource::kGitCommands : source_;
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
-  constexpr std::array kWeight = {0, 2, 3, 1, 1, 5, 4};
+  constexpr std::array kWeight = {0, 2, 3, 1, 1, 6, 4, 5};
   const auto weight = [&](Kind of) { return kWeight.at(static_cast<std::size_t>(of)); };
   if (!is_new && weight(kind) > weight(at->second.kind)) {
     added.repository = at->second.repository;
@@ -466,9 +469,18 @@ void ProtectedFinder::RepositoriesBelow() {
       const auto frozen = paths_.find(one.path);
       if (frozen != paths_.end()) frozen->second.repository = true;
     } else {
+      below_the_project_ = true;
       bare ? GitDirectory(one.path, "") : WorkingTree(top);
+      below_the_project_ = false;
     }
   }
+}
+
+// A working directory, or another place in which commands may write, can lie in the midst of one.
+bool ProtectedFinder::CanBeReadOnly(const std::string& directory) const {
+  const auto within = [&](const std::string& path) { return IsBeneath(path, directory); };
+  return query_.git_read_only && !below_the_project_ && !within(query_.directory) &&
+         std::ranges::none_of(query_.writable, within);
 }
 
 // `.git` of a working tree, be it there or not, and where it leads.
@@ -565,7 +577,7 @@ void ProtectedFinder::GitDirectory(const std::string& directory, const std::stri
   const auto [entry, is_new] = git_directories_.try_emplace(directory);
   if (!is_new) return HooksFrom(top, entry->second, "core.hooksPath");
   too_many_ = git_directories_.size() > kMaxGitDirectories;
-  Walk(directory, Kind::kPinned, "git repository");
+  Walk(directory, CanBeReadOnly(directory) ? Kind::kReadOnly : Kind::kPinned, "git repository");
   if (const auto pinned = paths_.find(directory); pinned != paths_.end()) {
     pinned->second.repository = true;
   }
@@ -832,9 +844,27 @@ bool ProtectedFinder::InTree(const std::string& path) const {
   return false;
 }
 
+bool ProtectedFinder::InReadOnly(const std::string& path) const {
+  for (std::string at = ParentOf(path); at != "/"; at = ParentOf(at)) {
+    const auto known = paths_.find(at);
+    if (known == paths_.end() || known->second.kind != Kind::kReadOnly) continue;
+    return known->second.found == Found::kDirectory;
+  }
+  return false;
+}
+
 ProtectedPaths ProtectedFinder::Finish() {
+  // What commands cannot reach need not be held; that it decided the result still counts.
+  std::vector<ProtectedPath> within;
+  for (const auto& [path, one] : paths_) {
+    if (InReadOnly(path)) within.push_back(one);
+  }
+  for (const ProtectedPath& one : within) paths_.erase(one.path);
+  std::erase_if(indexes_, [&](const auto& one) { return InReadOnly(one.path); });
+  std::erase_if(deciders_, [&](const auto& one) { return InReadOnly(one.path); });
   ProtectedPaths result{.indexes = std::move(indexes_),
                         .deciders = std::move(deciders_),
+                        .within_read_only = std::move(within),
                         .left_out = {left_out_.begin(), left_out_.end()}};
   for (auto& [path, protected_path] : paths_) {
     if (InTree(path)) continue;
@@ -845,8 +875,7 @@ ProtectedPaths ProtectedFinder::Finish() {
   for (const auto& [path, stamp] : looked_at_) {
     const auto known = paths_.find(path);
     const bool compared = known != paths_.end() && known->second.kind != Kind::kPinned &&
-                          known->second.kind != Kind::kSealed &&
-                          known->second.kind != Kind::kFrozen;
+                          known->second.kind != Kind::kSealed && !IsWhole(known->second.kind);
     // A directory that was only passed tells nothing by what is in it.
     const bool passed = stamp.IsDirectory() && !listed_.contains(path);
     if (compared || passed) continue;
@@ -964,18 +993,19 @@ Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index
   return NamesOf(read);
 }
 
+bool IsWhole(ProtectedPath::Kind kind) { return kind == Kind::kFrozen || kind == Kind::kReadOnly; }
+
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   const auto found = std::ranges::find_if(paths, [&](const ProtectedPath& one) {
-    const bool whole =
-        one.kind == Kind::kTree || one.kind == Kind::kSealed || one.kind == Kind::kFrozen;
+    const bool whole = one.kind == Kind::kTree || one.kind == Kind::kSealed || IsWhole(one.kind);
     return one.path == path || (whole && IsBeneath(path, one.path));
   });
   return found == paths.end() ? nullptr : &*found;
 }
 
 bool Forbids(const ProtectedPath& kept, const std::string& path) {
-  const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed ||
-                     kept.kind == Kind::kFrozen || kept.found == ProtectedPath::Found::kAbsent;
+  const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed || IsWhole(kept.kind) ||
+                     kept.found == ProtectedPath::Found::kAbsent;
   if (kept.host != nullptr) {
     std::string_view rest = path;
     std::string_view name = kept.path;

@@ -67,6 +67,9 @@ struct ProtectedPath {
     // change in it cannot be restored, so only a mount protects it.
     kSealed,
     kFrozen,  // a git directory in which nothing changes: a mount keeps all of it as it is
+    // The same of a git directory of the project's own, because of `git.commands`. No command that
+    // runs beside it has any part in that.
+    kReadOnly,
   };
   enum class Found { kAbsent, kFile, kDirectory, kSymlink, kOther };
 
@@ -169,6 +172,9 @@ struct ProtectedPaths {
   };
   std::vector<Decider> deciders;
 
+  // What lies within read-only git directories and would be protected without that.
+  std::vector<ProtectedPath> within_read_only;
+
   // Projects whose host files are not protected, because there are too many projects.
   std::vector<std::string> left_out;
 
@@ -194,8 +200,14 @@ struct ProtectionQuery {
   std::span<const RepositoryBelow> repositories = {};
   // The command gets mounts, so `repositories` are kFrozen as far as the number of mounts allows.
   bool mounts = false;
+  // So are the git directories of the project as a whole (kReadOnly), and nothing within them needs
+  // to be held. Only with `mounts`, or with those that the caller makes of them.
+  bool git_read_only = false;
   std::string system_configuration = "/etc/gitconfig";
 };
+
+// A git directory of which a mount keeps all as it is.
+bool IsWhole(ProtectedPath::Kind kind);
 
 // Whether `kept` means that nobody may make or replace a file at `path` (absolute, resolved).
 bool Forbids(const ProtectedPath& kept, const std::string& path);

@@ -60,6 +60,7 @@ class ProtectedPathsTest : public ::testing::Test {
             .config_home = home_ / ".config",
             .repositories = below_,
             .mounts = mounts_,
+            .git_read_only = git_read_only_,
             .system_configuration = base_ / "gitconfig"};
   }
   // Relative to base_.
@@ -84,8 +85,8 @@ class ProtectedPathsTest : public ::testing::Test {
     const auto paths = Find();
     const auto found = paths.find(path);
     if (found == paths.end()) return "";
-    constexpr const char* kKinds[] = {"pinned", "file",   "tree",  "names",
-                                      "state",  "sealed", "frozen"};
+    constexpr const char* kKinds[] = {"pinned", "file",   "tree",   "names",
+                                      "state",  "sealed", "frozen", "read-only"};
     constexpr const char* kFound[] = {"absent", "file", "directory", "symlink", "other"};
     return std::string(kKinds[static_cast<int>(found->second.kind)]) + " " +
            kFound[static_cast<int>(found->second.found)];
@@ -103,6 +104,7 @@ class ProtectedPathsTest : public ::testing::Test {
   std::vector<std::string> unprotected_;
   std::vector<RepositoryBelow> below_;
   bool mounts_ = false;
+  bool git_read_only_ = false;
   bool hosts_ = false;  // what other programs than git execute, and nothing else
 };
 
@@ -159,6 +161,49 @@ TEST_F(ProtectedPathsTest, APlainRepository) {
   // What commits write is free.
   EXPECT_EQ(Find().size(), 6u + kState);
   EXPECT_TRUE(Find().at("root/.git").repository);
+}
+
+// What commands cannot write need not be held, and still decides what else is protected.
+TEST_F(ProtectedPathsTest, AReadOnlyRepositoryIsOnePath) {
+  Init(root_);
+  Config(root_, "core.hooksPath", "tools/hooks");
+  Config(root_, "include.path", "../shared.config");
+  Git(root_, {"worktree", "add", "-q", "tree"});
+  Git(root_, {"clone", "-q", ".", "old"});
+  Git(root_, {"add", "old"});
+  git_read_only_ = mounts_ = true;
+  EXPECT_EQ(Of("root/.git"), "read-only directory");
+  EXPECT_TRUE(Find().at("root/.git").repository);
+  EXPECT_EQ(Find().at("root/.git").source, ProtectionSource::kGitCommands);
+  for (const char* within :
+       {"config", "hooks", "commondir", "modules", "worktrees", "worktrees/tree",
+        "worktrees/tree/commondir", "rebase-merge/git-rebase-todo"}) {
+    EXPECT_EQ(Of(std::string("root/.git/") + within), "") << within;
+  }
+  EXPECT_EQ(Of("root/tools/hooks"), "tree absent");
+  EXPECT_EQ(Of("root/shared.config"), "file absent");
+  EXPECT_EQ(Of("root/tree/.git"), "file file");
+  EXPECT_EQ(Of("root/old/.git"), "read-only directory")
+      << "a submodule of before there were modules";
+  const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+  EXPECT_TRUE(found->indexes.empty());
+  for (const ProtectedPaths::Decider& decider : found->deciders) {
+    EXPECT_FALSE(decider.path.contains("/.git/")) << decider.path;
+  }
+  Config(root_, "core.hooksPath", "others");
+  EXPECT_FALSE(found->InputsHold()) << "the next search finds another directory of hooks";
+}
+
+// Or the command could not write where it works.
+TEST_F(ProtectedPathsTest, NoRepositoryIsReadOnlyInWhichACommandWorks) {
+  Init(base_ / "other");
+  Git(base_, {"clone", "-q", "--bare", "other", "root"});
+  Git(root_, {"worktree", "add", "-q", "tree"});
+  git_read_only_ = mounts_ = true;
+  directory_ = root_ / "tree";
+  writable_ = {root_.string()};
+  EXPECT_EQ(Of("root/config"), "file file");
+  EXPECT_EQ(Of("root/hooks"), "tree directory");
 }
 
 TEST_F(ProtectedPathsTest, TheRepositoryOfAnAncestorLiesWhereNothingCanBeWritten) {

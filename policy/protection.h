@@ -8,7 +8,8 @@
 
 namespace pa::policy {
 
-enum class ProtectionSource { kBuiltIn, kPolicy };  // kPolicy: filesystem.protect
+// kPolicy: filesystem.protect. kGitCommands: git.commands, which can be given another value.
+enum class ProtectionSource { kBuiltIn, kPolicy, kGitCommands };
 
 // Why the protected paths of a command could not be found, or cannot be kept as they are. The
 // command must not run then.

@@ -157,17 +157,21 @@ std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std:
   find.Variables(merged);
   find.Choice(NoNamespaces(), "namespaces", *merged.namespaces, "off");
   find.Limits(merged);
+  find.Choice(WritableRepository(), "git.commands", *merged.git_commands, "ask");
+  find.Choice(WritableRepository(), "git.commands", *merged.git_commands, "write");
   find.Choice(NoAudit(), "audit.to", *merged.audit_to, "none");
   return std::move(find).Take();
 }
 
 std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,
-                                       const std::string& directory) {
+                                       const std::string& directory, bool writes_git) {
   std::vector<Relaxation> reaching;
   for (const Relaxation& relaxation : policy.relaxations) {
     if (!std::visit([&](auto type) { return Reaches(type.kReach, purpose); }, relaxation.type)) {
       continue;
     }
+    const bool repository = std::holds_alternative<WritableRepository>(relaxation.type);
+    if (repository && !writes_git) continue;
     Relaxation& added = reaching.emplace_back(relaxation);
     if (!std::holds_alternative<RootWithSecrets>(relaxation.type)) continue;
     // Of a root a call has the directory in which it works, and that may be one without secrets.

@@ -112,6 +112,13 @@ struct SetVariable {
       "commands see the value, so it is no longer secret, and programs may act on it";
   static constexpr Reach kReach = Reach::kPrograms;
 };
+struct WritableRepository {
+  static constexpr std::string_view kName = "writable_repository";
+  static constexpr std::string_view kWhy =
+      "commands can change .git: what git executes there is protected by lists alone, "
+      "and history and references can be lost";
+  static constexpr Reach kReach = Reach::kBuilds;
+};
 struct NoNamespaces {
   static constexpr std::string_view kName = "no_namespaces";
   static constexpr std::string_view kWhy =
@@ -139,7 +146,8 @@ struct NoAudit {
 using RelaxationType =
     std::variant<RootWithSecrets, EveryTool, InnerTool, ReadablePath, WritablePath, UnprotectedPath,
                  LoopbackNetwork, FullNetwork, KeptJobs, PublishedPorts, PassedVariable,
-                 SetVariable, NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
+                 SetVariable, WritableRepository, NoNamespaces, RaisedLimit, RaisedServerLimit,
+                 NoAudit>;
 
 struct Relaxation {
   RelaxationType type;
@@ -159,9 +167,10 @@ struct Relaxation {
 std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home,
                                         std::span<const std::string> read_only_tools);
 
-// The relaxations that reach a command of this purpose that works in `directory`.
+// The relaxations that reach a command of this purpose that works in `directory`. `writes_git`: as
+// Allow::writes_git.
 std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,
-                                       const std::string& directory);
+                                       const std::string& directory, bool writes_git);
 
 // [{"name", "key", "value", "from", "why", "remark"?}, ...]
 void WriteRelaxations(JsonWriter& writer, const std::vector<Relaxation>& relaxations);

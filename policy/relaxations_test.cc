@@ -64,6 +64,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"jobs.ports", {"jobs: {ports: loopback}", {"published_ports"}, ""}},
       {"git.identity", {"git: {identity: inherit}", {}, "the default is weakest"}},
       {"git.hooks", {"git: {hooks: run}", {}, "the default is weakest"}},
+      {"git.commands", {"git: {commands: write}", {"writable_repository"}, ""}},
       {"git.signing", {"git: {signing: off}", {}, "there is no other value yet"}},
       {"audit.to", {"audit: {to: none}", {"no_audit"}, ""}},
       {"audit.path", {"audit: {path: /srv/audit}", {}, "it is refused where commands can write"}},
@@ -95,7 +96,7 @@ class RelaxationsTest : public PolicyTest {
     return names;
   }
   std::vector<std::string> NamesFor(const PolicyPtr& policy, Purpose purpose) {
-    return Names(RelaxationsFor(*policy, purpose, project_));
+    return Names(RelaxationsFor(*policy, purpose, project_, true));
   }
 };
 
@@ -260,7 +261,7 @@ TEST_F(RelaxationsTest, OfARootOnlyWhereTheCallWorks) {
   const PolicyPtr policy = Load();
   ASSERT_EQ(Names(policy->relaxations), Words{"root_with_secrets"});
   EXPECT_EQ(NamesFor(policy, Purpose::kBuild), Words());
-  const auto there = RelaxationsFor(*policy, Purpose::kBuild, home_ / ".config");
+  const auto there = RelaxationsFor(*policy, Purpose::kBuild, home_ / ".config", true);
   ASSERT_EQ(Names(there), Words{"root_with_secrets"});
   EXPECT_EQ(there[0].remark, "gives commands the secrets in " + (home_ / ".config/gh").string());
 }

@@ -98,8 +98,8 @@ class Judge {
   policy::GrantedPaths granted_;
   PathInspector& inspector_;
   std::size_t names_ = 0;
-  std::optional<std::string> full_;   // in the project; looked for once
-  std::set<const SealedPath*> told_;  // `rm -r` complains of each file
+  std::optional<std::string> full_;  // in the project; looked for once
+  std::set<const void*> told_;       // `rm -r` complains of each file
 };
 
 std::string Judge::Absolute(const std::string& name) const {
@@ -277,6 +277,37 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
   return std::nullopt;
 }
 
+constexpr std::string_view kLock = ".lock";  // beside what git is about to replace
+
+// What git executes within the read-only repository of a project, or that repository itself.
+const KeptWithin* KeptBy(const SealedPath& sealed, std::string_view path) {
+  const auto keeps = [](const KeptWithin& one, std::string_view changed) {
+    return changed == one.path || (one.whole && policy::IsBeneath(std::string(changed), one.path));
+  };
+  const auto found = std::ranges::find_if(sealed.within, [&](const KeptWithin& one) {
+    return keeps(one, path) ||
+           (path.ends_with(kLock) && keeps(one, path.substr(0, path.size() - kLock.size())));
+  });
+  return found == sealed.within.end() ? nullptr : &*found;
+}
+
+Denial OfRepository(const policy::Policy& policy, const std::string& path) {
+  const bool asks = policy.git.commands == policy::GitCommands::kAsk;
+  const std::string ours = "git_add stages, git_commit commits";
+  return {.path = path,
+          .access = "write",
+          .blocked_by =
+              "protected path: the repository, which git.commands keeps read-only to make "
+              "and bash",
+          .allow_with = asks ? "" : std::string(policy::kGitCommandsLine),
+          .remark = asks
+                        ? ours +
+                              "; a call with git_write: true asks the user whether its command may "
+                              "change the repository"
+                        : "commands read the repository and do not change it: " + ours +
+                              ", and the user does the rest outside the sandbox"};
+}
+
 // Only a file that another program than git executes can be unprotected (docs/policy.md).
 std::string WhyNoLine(const SealedPath& sealed) {
   if (sealed.host != nullptr && !sealed.host->Line().empty()) return std::string(sealed.host->why);
@@ -296,12 +327,21 @@ std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {
     if (granted_.Find(paths.back(), Access::kWrite) == nullptr) return std::nullopt;
   }
   const auto found = Sealing(confined_.sealed, inspector_).Of(refusal.reason, uses, paths);
-  if (!found || !told_.insert(found->by).second) return std::nullopt;
-  return Denial{.path = found->path,
+  if (!found) return std::nullopt;
+  const SealedPath& by = *found->by;
+  const KeptWithin* const kept = KeptBy(by, found->path);
+  const void* const cause = kept == nullptr ? static_cast<const void*>(&by) : kept;
+  if (!told_.insert(cause).second) return std::nullopt;
+  const bool of_git_commands = by.source == policy::ProtectionSource::kGitCommands;
+  if (of_git_commands && kept == nullptr && found->path != by.path) {
+    return OfRepository(confined_.policy, found->path);
+  }
+  const bool of_lock = kept != nullptr && found->path == kept->path + std::string(kLock);
+  return Denial{.path = of_lock ? kept->path : found->path,
                 .access = "write",
-                .blocked_by = "protected path: " + found->by->reason,
-                .allow_with = found->by->host == nullptr ? "" : found->by->host->Line(),
-                .remark = WhyNoLine(*found->by)};
+                .blocked_by = "protected path: " + (kept == nullptr ? by.reason : kept->reason),
+                .allow_with = by.host == nullptr ? "" : by.host->Line(),
+                .remark = WhyNoLine(by)};
 }
 
 // Places that every system or the user has, so that "hidden" is likelier than "not there"; which of

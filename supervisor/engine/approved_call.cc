@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "policy/rules.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/loop/turn.h"
 
@@ -65,7 +64,7 @@ Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
 }  // namespace
 
 Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
-  if (!policy::EverAsk(call.policy->permissions)) {  // no copy of what may be a large file
+  if (!call.policy->EverAsks()) {  // no copy of what may be a large file
     Task<ToolResult> once = RunTool(std::move(request), call);
     ToolResult result = co_await once;
     co_return result;

@@ -15,7 +15,6 @@
 #include "base/finally.h"
 #include "base/try.h"
 #include "policy/decide.h"
-#include "policy/rules.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/as_meant.h"
 #include "supervisor/call/call_starter.h"
@@ -303,7 +302,7 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
   // The log has them as they are used: the file that is edited is not hidden in a long text.
   if (admitted->meant) order.arguments = &*admitted->meant;
   const bool calls = tool->level > 0;
-  if (calls || policy::EverAsk(context.policy->permissions)) {
+  if (calls || context.policy->EverAsks()) {
     context.shown.arguments = ShownArguments(order.arguments);
   }
   AuditedCall call = Begin(services, std::move(order));

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policy/host_files.h"
 #include "policy/protection.h"
@@ -40,12 +41,21 @@ struct ProtectedChange {
 
 // A path that a mount of the command's own view kept as it was
 // (supervisor/guard/protected_mounts.h).
+// What a read-only git directory holds that git executes: no policy gives it to commands.
+struct KeptWithin {
+  std::string path;
+  std::string reason;  // as in policy::ProtectedPath
+  bool whole = false;  // with everything beneath
+  bool operator==(const KeptWithin&) const = default;
+};
+
 struct SealedPath {
   std::string path;
   bool read_only = false;  // with everything in it; false: it is only pinned
   std::string reason;      // as in policy::ProtectedPath
   const policy::HostFile* host = nullptr;
   policy::ProtectionSource source = policy::ProtectionSource::kBuiltIn;
+  std::vector<KeptWithin> within = {};  // if `source` is kGitCommands
   bool operator==(const SealedPath&) const = default;
 };
 

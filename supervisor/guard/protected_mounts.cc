@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "policy/path.h"
+
 namespace pa {
 namespace {
 
@@ -19,6 +21,7 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
     case ProtectedPath::Kind::kTree:
     case ProtectedPath::Kind::kSealed:
     case ProtectedPath::Kind::kFrozen:
+    case ProtectedPath::Kind::kReadOnly:
       if (directory) return true;
       break;
     case ProtectedPath::Kind::kFile:
@@ -28,6 +31,18 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
       break;
   }
   return std::nullopt;
+}
+
+// A file of git's state may change, as long as it executes nothing new.
+std::vector<KeptWithin> WithinOf(const ProtectedPathsGuard::Found& found, const ProtectedPath& by) {
+  std::vector<KeptWithin> within;
+  for (const ProtectedPath& one : found.within_read_only) {
+    if (one.kind == ProtectedPath::Kind::kState || !policy::IsBeneath(one.path, by.path)) continue;
+    const bool whole =
+        one.kind != ProtectedPath::Kind::kPinned || one.found == ProtectedPath::Found::kAbsent;
+    within.push_back({one.path, one.reason, whole});
+  }
+  return within;
 }
 
 }  // namespace
@@ -42,6 +57,7 @@ std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found) {
     if (!is_read_only || covered) continue;
     if (sealed.size() == kMaxProtectedMounts) break;
     sealed.push_back({path.path, *is_read_only, path.reason, path.host, path.source});
+    if (path.kind == ProtectedPath::Kind::kReadOnly) sealed.back().within = WithinOf(found, path);
     if (*is_read_only && path.found == ProtectedPath::Found::kDirectory)
       read_only = path.path + "/";
   }

@@ -44,7 +44,7 @@ constexpr std::uint64_t kRenewalMs = 100;  // between two attempts to renew a wa
 constexpr std::size_t kAtOnce = 512;       // lstat(2) calls that the loop can wait for
 
 bool IsPinned(Kind kind) {
-  return kind == Kind::kPinned || kind == Kind::kSealed || kind == Kind::kFrozen;
+  return kind == Kind::kPinned || kind == Kind::kSealed || policy::IsWhole(kind);
 }
 
 ImageDepth DepthOf(Kind kind) {
@@ -227,6 +227,7 @@ policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
   policy::ProtectionQuery query = policy::QueryFor(*key.policy, key.directory, key.writable);
   query.repositories = key.repositories;
   query.mounts = key.mounts;
+  query.git_read_only = key.git_read_only;
   return query;
 }
 
@@ -258,7 +259,8 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     found.copies.clear();
     ImageBudget of_copies;
     for (const GuardedPath& one : found.paths) {
-      if (!one.path.repository || found.copies.size() == kMaxCopies) continue;
+      if (!one.path.repository || one.path.kind == Kind::kReadOnly) continue;
+      if (found.copies.size() == kMaxCopies) break;
       auto found_copy = CopyRepository(one.path.path, one.path.area, of_copies);
       if (!found_copy) return Unseen(found_copy.error(), found_copy.error().subject);
       if (auto& copy = *found_copy)
@@ -270,6 +272,7 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     found.inputs = std::move(search.inputs);
     found.indexes = std::move(search.indexes);
     found.left_out = std::move(search.left_out);
+    found.within_read_only = std::move(search.within_read_only);
     SortByPath(found.paths);
     if (same) return std::make_shared<const Found>(std::move(found));
   }
@@ -351,15 +354,26 @@ std::shared_ptr<Watched> Pinned(Known known) {
   return watched;
 }
 
+// The git directories that a mount keeps from the command, whoever else may write in them.
+std::vector<std::string> ReadOnlyIn(const std::vector<GuardedPath>& paths) {
+  std::vector<std::string> read_only;
+  for (const GuardedPath& one : paths) {
+    if (policy::IsWhole(one.path.kind)) read_only.push_back(one.path.path);
+  }
+  return read_only;
+}
+
 // Takes over what `theirs` found: for the paths that they found, and for all within what they keep
-// as it is.
+// as it is. What is read-only to them they have not held, and what is to us need not be.
 void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& theirs,
-              const std::vector<std::string>& writable) {
+              const std::vector<std::string>& writable, const std::vector<std::string>& read_only) {
   std::unordered_map<std::string, bool> found;  // by path: whether what is beneath counts, too
   for (const GuardedPath& one : theirs) {
+    if (policy::IsWhole(one.path.kind)) continue;
     found[one.path.path] |= one.path.repository || !IsPinned(one.path.kind);
   }
   const auto overruled = [&](const GuardedPath& one) {
+    if (policy::IsWhole(one.path.kind)) return false;
     if (found.contains(one.path.path)) return true;
     if (!one.image->stamp.exists) return false;
     for (std::string at = ParentOf(one.path.path); at != "/"; at = ParentOf(at)) {
@@ -369,6 +383,7 @@ void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& th
   };
   std::erase_if(mine, overruled);
   for (const GuardedPath& one : theirs) {
+    if (policy::IsWhole(one.path.kind) || Beneath(read_only, one.path.path)) continue;
     if (Beneath(writable, one.path.path)) mine.push_back(one);
   }
 }
@@ -383,6 +398,7 @@ void LeaveOpen(Watched& watched, const std::function<bool(const std::string&)>& 
     const std::string& path = one.path.path;
     const bool named = path.ends_with(kGit);
     const bool git = named || (one.path.repository && !Beneath(open, path));
+    if (one.path.kind == Kind::kReadOnly) continue;
     if (git && one.image->stamp.exists && is_open(path)) open.push_back(path);
   }
   if (open.empty()) return;
@@ -414,13 +430,15 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
   found.settled = false;
   watched.holders = nullptr;  // what others found to be absent was not looked for
   const std::vector<std::string>& writable = found.key.writable;
+  const std::vector<std::string> read_only = ReadOnlyIn(found.paths);
   for (const Watch& other : others) {
     const Found& theirs = *other->found;
-    TakeOver(found.paths, theirs.paths, writable);
-    TakeOver(found.deciders, theirs.deciders, writable);
+    TakeOver(found.paths, theirs.paths, writable, read_only);
+    TakeOver(found.deciders, theirs.deciders, writable, read_only);
     for (const GuardedPath& one : theirs.paths) watched.pins.erase(one.path.path);
     for (const auto& [path, pin] : other->pins) watched.pins[path] = pin;
     for (const policy::ProtectedPaths::Index& index : theirs.indexes) {
+      if (Beneath(read_only, index.path)) continue;
       const auto known = std::ranges::find_if(found.indexes, [&](const auto& one) {
         return one.path == index.path && one.top == index.top;
       });
@@ -428,6 +446,7 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
     }
     for (const auto& copy : theirs.copies) {
       std::erase_if(found.copies, [&](const auto& one) { return one->path == copy->path; });
+      if (Beneath(read_only, copy->path)) continue;
       if (Beneath(writable, copy->path)) found.copies.push_back(copy);
     }
   }
@@ -702,8 +721,9 @@ Watch ProtectedPathsGuard::Running(const Key& key, bool runs) const {
 Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
                                                     const policy::Allow& allow,
                                                     policy::PolicyPtr policy, GuardAround around) {
-  const Key key{directory.path(), policy::WritableTrees(allow.confinement().paths),
-                std::move(policy), std::move(around.below), around.mounts};
+  const Key key{directory.path(),  policy::WritableTrees(allow.confinement().paths),
+                std::move(policy), std::move(around.below),
+                around.mounts,     around.git_read_only};
   if (key.writable.empty()) co_return nullptr;
   std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
   if (active_.empty() && beginning_.empty()) {

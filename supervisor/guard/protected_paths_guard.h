@@ -45,7 +45,8 @@ inline constexpr std::size_t kMaxProtectedMounts = 256;
 // What the guard has to know of a command, and of the commands that run beside it.
 struct GuardAround {
   std::vector<policy::RepositoryBelow> below = {};
-  bool mounts = false;  // as in policy::ProtectionQuery
+  bool mounts = false;         // as in policy::ProtectionQuery
+  bool git_read_only = false;  // the same
   // Whether other commands can write the git directory at this path, and their guards do not hold
   // it. Its present state may be their doing, so it is not held for this command either. Called
   // once everything was found.
@@ -70,6 +71,7 @@ class ProtectedPathsGuard {
     policy::PolicyPtr policy;
     Repositories repositories = {};  // below, and not made by commands
     bool mounts = false;             // as in policy::ProtectionQuery
+    bool git_read_only = false;      // the same
     bool operator==(const Key&) const = default;
   };
   // Shared by the calls that find it unchanged.
@@ -83,7 +85,8 @@ class ProtectedPathsGuard {
     std::string audit_directory = {};        // if the command could write it; otherwise ""
     bool settled = true;                     // false: some of these stamps prove nothing
     std::vector<std::string> left_out = {};  // as in policy::ProtectedPaths
-    std::vector<std::string> open = {};      // git directories that are not held
+    std::vector<policy::ProtectedPath> within_read_only = {};  // the same
+    std::vector<std::string> open = {};                        // git directories that are not held
   };
   struct Known {
     std::shared_ptr<const Found> found;

@@ -11,7 +11,6 @@
 #include "base/json_writer.h"
 #include "base/try.h"
 #include "policy/decide.h"
-#include "policy/rules.h"
 #include "supervisor/audit/audit_event.h"
 #include "supervisor/call/call_record.h"
 #include "supervisor/loop/log.h"
@@ -460,7 +459,7 @@ InputKinds Session::InputsOf(const rpc::Request& request, Revision revision) con
 void Session::Equip(OpenCall& call, const rpc::Request& request) {
   const Tool& tool = *FindTool(services_, call.tool);
   // A call that makes others may meet a rule that was not there when it began.
-  const bool asks = policy::EverAsk(call.context.policy->permissions) || tool.level > 0;
+  const bool asks = call.context.policy->EverAsks() || tool.level > 0;
   const InputKinds kinds = InputsOf(request, call.revision);
   if (!call.may_ask || (!asks && !tool.asks_client)) return;
   if (!kinds.elicitation && !tool.asks_client) return;

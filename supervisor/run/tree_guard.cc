@@ -29,15 +29,25 @@ bool CanWriteIn(const policy::WorkingDirectory& directory, const policy::Allow& 
   return std::ranges::find(trees, directory.path()) != trees.end();
 }
 
-// There may be more to mount than can be; then what git executes is put back instead.
-bool AllFrozen(const ProtectedPathsGuard::Found& found, std::span<const SealedPath> sealed) {
-  return std::ranges::all_of(found.paths, [&](const GuardedPath& guarded) {
+// There may be more to mount than can be. The first git directory that should be a mount and is
+// none, or null.
+const GuardedPath* NotMounted(const ProtectedPathsGuard::Found& found,
+                              std::span<const SealedPath> sealed) {
+  const auto left_out = std::ranges::find_if(found.paths, [&](const GuardedPath& guarded) {
     const policy::ProtectedPath& path = guarded.path;
-    if (path.kind != policy::ProtectedPath::Kind::kFrozen) return true;
-    return std::ranges::any_of(sealed, [&](const SealedPath& one) {
-      return one.read_only && policy::IsBeneath(path.path, one.path);
-    });
+    return policy::IsWhole(path.kind) && std::ranges::none_of(sealed, [&](const SealedPath& one) {
+             return one.read_only && policy::IsBeneath(path.path, one.path);
+           });
   });
+  return left_out == found.paths.end() ? nullptr : &*left_out;
+}
+
+policy::ProtectionFailure CannotBeReadOnly(const GuardedPath& guarded) {
+  return Error("protected paths",
+               guarded.path.path +
+                   " cannot be read-only to this command as git.commands asks: there are too many "
+                   "git directories here; work in a directory with fewer, or write git: {commands: "
+                   "write}");
 }
 
 // A limit that is reached is said.
@@ -113,7 +123,7 @@ std::vector<policy::KeptDirectory> GitDirectories(const ProtectedPathsGuard::Wat
   std::vector<policy::KeptDirectory> found;
   if (watch == nullptr) return found;
   for (const GuardedPath& one : watch->found->paths) {
-    const bool whole = mounted && one.path.kind == policy::ProtectedPath::Kind::kFrozen;
+    const bool whole = mounted && policy::IsWhole(one.path.kind);
     if (one.path.repository) found.push_back({one.path.path, whole});
   }
   return found;
@@ -183,7 +193,7 @@ Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
   if (!executes && !Writes(plan)) co_return found;
   const bool mounts = executes && namespaces;
   const auto company = nested_.Gather();
-  GuardAround around{.runs = executes};
+  GuardAround around{.git_read_only = mounts && !allow.writes_git(), .runs = executes};
   if (executes && CanWriteIn(plan.directory, allow)) {
     Task<NestedRepositories::Watch> below = LookBelow(plan.directory, policy, cancel, given_up);
     found.below = co_await below;
@@ -203,7 +213,13 @@ Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
     if (!watch) co_return std::unexpected(watch.error());
     found.watch = std::move(*watch);
     if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch->found);
-    if (!frozen || found.watch == nullptr || AllFrozen(*found.watch->found, found.sealed)) break;
+    if (!frozen || found.watch == nullptr) break;
+    // What git executes in repositories below is put back then.
+    if (NotMounted(*found.watch->found, found.sealed) == nullptr) break;
+  }
+  if (found.watch != nullptr && mounts) {
+    const GuardedPath* const open = NotMounted(*found.watch->found, found.sealed);
+    if (open != nullptr) co_return std::unexpected(CannotBeReadOnly(*open));
   }
   if (found.below && found.watch) {
     nested_.LeaveOpen(found.below, *company, found.watch->found->open);

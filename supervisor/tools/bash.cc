@@ -19,6 +19,7 @@ constexpr Param kBashParams[] = {
      .is_program = true},
     kWorkingDirectoryParam,
     kTimeoutParam,
+    kGitWriteParam,
     kBackgroundParam,
     kJobParam,
     kPortsParam,

@@ -92,6 +92,7 @@ TEST_F(BashTest, WhatGitExecutesStaysWhatItIs) {
        {sandbox::Namespaces::kAuto, sandbox::Namespaces::kOff}) {
     policy_ = std::make_shared<policy::Policy>(*policy_);
     policy_->namespaces = namespaces;
+    policy_->git.commands = policy::GitCommands::kWrite;
     Bash(
         "echo evil >>.git/hooks/pre-commit; echo evil >.git/hooks/post-commit; "
         "echo '[core] hooksPath = evil' >>.git/config; touch .git/objects/free");

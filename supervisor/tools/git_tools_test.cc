@@ -188,6 +188,7 @@ TEST_F(GitToolsTest, CommandsCommitInTheSameName) {
             "Ann A Author <ann@example.com> Ann A Author\nincludeif.gitdir:**/work/.git.path\n"
             "user.email\nuser.name\n");
   EXPECT_TRUE(made("work").starts_with("Ann A Author <ann@work.example> Ann A Author\n"));
+  policy_->git.commands = policy::GitCommands::kWrite;
   Write("Makefile", ".PHONY: commit\ncommit:\n\tgit commit -q --allow-empty -m made\n");
   Data(Call("make", R"({"target":"commit"})"));
   EXPECT_EQ(Git({"log", "-1", "--format=%an %s"}), "Ann A Author made\n");

@@ -24,6 +24,7 @@ constexpr Param kMakeParams[] = {
     kWorkingDirectoryParam,
     kDryRunParam,
     kTimeoutParam,
+    kGitWriteParam,
     kBackgroundParam,
     kJobParam,
     kPortsParam,

@@ -46,6 +46,13 @@ inline constexpr Param kBackgroundParam = {
     .kind = ParamKind::kBoolean,
     .description = "Return a handle at once; job reads, awaits and stops it."};
 
+inline constexpr Param kGitWriteParam = {
+    .name = "git_write",
+    .kind = ParamKind::kBoolean,
+    .description =
+        "The command may change the repository (.git), which is read-only otherwise; where the "
+        "policy says git.commands: ask, the user is asked."};
+
 inline constexpr Param kJobParam = {
     .name = "job",
     .description = "Run in the network of this job, where it listens (network: loopback)."};

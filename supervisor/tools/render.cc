@@ -318,6 +318,20 @@ ToolError GitError(const CommandReport& report, const Execution& run) {
                     .in_repository = report.in_repository && !says_none});
 }
 
+// Of a sandbox only where it refused something (kWhatDenialsMean): most failures are tests. But
+// `git stash` and `git update-index -q` say nothing of an index that they cannot write.
+std::string_view AdviceOnFailure(const Execution& run) {
+  const bool silent = run.out.total_bytes == 0 && run.err.total_bytes == 0;
+  const bool read_only = std::ranges::find(run.sealed, policy::ProtectionSource::kGitCommands,
+                                           &SealedPath::source) != run.sealed.end();
+  if (silent && read_only) {
+    return "The command failed without output. If it ran git to change the repository (git stash "
+           "says nothing then): the policy keeps .git read-only to make and bash (git.commands); "
+           "git_add and git_commit change it.";
+  }
+  return "The command itself failed; its output says why.";
+}
+
 // Nothing: it ended with success.
 std::optional<ToolError> EndError(const CommandReport& report, const Execution& run) {
   switch (run.outcome) {
@@ -326,9 +340,7 @@ std::optional<ToolError> EndError(const CommandReport& report, const Execution& 
       [[fallthrough]];
     case Outcome::kSignaled:
       if (report.git) return GitError(report, run);
-      // Of a sandbox only where it refused something (kWhatDenialsMean): most failures are tests.
-      return CommandFailed(report.what, HowItEnded(run),
-                           "The command itself failed; its output says why.");
+      return CommandFailed(report.what, HowItEnded(run), std::string(AdviceOnFailure(run)));
     case Outcome::kTimedOut:
       return TimedOut(report.what, run.time_limit, run.time_limit_is_policys);
     case Outcome::kCancelled:

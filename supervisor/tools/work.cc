@@ -22,7 +22,8 @@ std::expected<Work, ToolError> StartWorkIn(const std::string& requested, const T
   return Work{.tool = &request.tool(),
               .operation = std::move(operation),
               .directory = std::move(*directory),
-              .dry_run = request.arguments().Boolean("dry_run")};
+              .dry_run = request.arguments().Boolean("dry_run"),
+              .writes_git = request.arguments().Boolean("git_write")};
 }
 
 bool TakesDirectory(const Tool& tool) {
@@ -112,7 +113,8 @@ std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContex
                                 .path = std::move(object.path),
                                 .command = std::move(object.command),
                                 .directory = &work.directory,
-                                .read_only = work.tool->annotations.read_only};
+                                .read_only = work.tool->annotations.read_only,
+                                .writes_git = work.writes_git};
   policy::Decision decision = policy::Decide(*call.policy, request);
   if (const auto* ask = std::get_if<policy::Ask>(&decision)) {
     Question question{.rule = ask->rule, .reason = ask->reason, .call = ask->call};
@@ -131,7 +133,8 @@ std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContex
     call.record.directory = work.directory.path();
     call.record.allowed = true;
     call.record.rule = permission.rule();
-    call.record.relaxations = policy::RelaxationsFor(*call.policy, purpose, work.directory.path());
+    call.record.relaxations = policy::RelaxationsFor(*call.policy, purpose, work.directory.path(),
+                                                     permission.writes_git());
   }
   return permission;
 }

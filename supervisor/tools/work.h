@@ -29,7 +29,8 @@ struct Work {
   std::string operation;  // make target or project_actions operation; "" otherwise
   policy::WorkingDirectory directory;
   bool dry_run = false;
-  std::string job = {};  // in whose network a command of make or bash runs; "" = in none
+  bool writes_git = false;  // the argument git_write
+  std::string job = {};     // in whose network a command of make or bash runs; "" = in none
 
   // The absolute path of what lies beneath its directory.
   std::string Absolute(const std::string& relative) const {

@@ -216,6 +216,8 @@ void AddProtectedPaths(Attempts& all) {
   constexpr std::string_view kEvil =
       "printf '#!/bin/sh\\ntouch {outside}/executed\\n' >evil; chmod +x evil; git init -q other; "
       "git -C other config core.fsmonitor $PWD/evil; ";
+  // So that the lists of what git executes are tried in both tiers.
+  static constexpr char kWritable[] = "git: {commands: write}\n";
   const auto way = [&](const char* name, const char* escape, const char* twin,
                        std::vector<std::vector<std::string>> git = {{"status"}},
                        Vector vector = Vector::kRecipe) {
@@ -223,10 +225,23 @@ void AddProtectedPaths(Attempts& all) {
                    .escape = escape,
                    .twin = twin,
                    .escaped = NextGitRunsIt,
-                   .setting = {.vector = vector, .git = std::move(git)},
+                   .setting = {.vector = vector, .policy = kWritable, .git = std::move(git)},
                    .off = Sandbox::kNone,
                    .before = kEvil});
   };
+  // And one mount in place of the lists.
+  const auto read_only = [&](const char* name, const char* escape, const char* twin) {
+    way(name, escape, twin);
+    all.back().setting.policy = "";
+    all.back().twin_policy = kWritable;
+  };
+  read_only("GitReadOnlyHook", "cp evil .git/hooks/pre-commit", "cp evil .git/evil");
+  read_only("GitReadOnlyMoved", "mv .git .git2; git init -q .; cp evil .git/hooks/pre-commit",
+            "mv .git/objects .git/o; mv .git/o .git/objects");
+  read_only(
+      "GitReadOnlySubmodule",
+      "git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m x; git add other",
+      "cp evil .git/evil");
   way("GitHookWritten", "cp evil .git/hooks/pre-commit", "cp evil build-hook");
   way("GitHookLinked", "ln evil .git/hooks/pre-commit", "ln evil build-hook");
   way("GitHookBySymlink", "ln -s ../../evil .git/hooks/pre-commit", "ln -s evil build-hook");

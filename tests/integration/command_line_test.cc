@@ -178,6 +178,8 @@ TEST_F(CommandLine, CallExitsAsTheCommandDid) {
 
 TEST_F(CommandLine, WhatFailedIsNoSuccessOfItsCommand) {
   project_.InitGit();
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\ngit: {commands: write}\n");
   const ProgramResult result =
       Run({"call", "bash", R"({"command":"rm -rf .git || true"})", "--enable", "bash"});
   EXPECT_EQ(result.exit_code, 125);

@@ -427,7 +427,8 @@ TEST_F(SealedDenials, EachIsNamed) {
   IsRefused("echo evil >>.git/hooks/present", ".git/hooks/present", "git hooks");
   IsRefused("chmod +x .git/hooks/present", ".git/hooks/present", "git hooks");
   IsRefused("touch x; mv x .git/hooks/pre-push", ".git/hooks/pre-push", "git hooks");
-  IsRefused("sed -i s/a/b/ .git/config", ".git/config", "git configuration");
+  IsRefused("sed -i s/a/b/ .git/config", ".git/config", "git configuration",
+            "git: {commands: write}");
   IsRefused("rm .git/config", ".git/config", "git configuration");
   IsRefused("mv .git/hooks .git/h", ".git/hooks", "git hooks");
   IsRefused("mv .git x", ".git", "git repository");
@@ -456,7 +457,7 @@ TEST_F(SealedDenials, OfPython) {
   IsRefused(python("open('.git/config', 'a').write(chr(10))"), ".git/config", "git configuration");
   IsRefused(python("open('.git/hooks/x', 'w')"), ".git/hooks/x", "git hooks");
   IsRefused(python("import os; os.rename('.git', 'x')"), ".git", "git repository");
-  IsFree(python("open('.git/free', 'w'); open('free', 'w')"));
+  IsFree(python("open('.git/free', 'w'); open('free', 'w')"), "git: {commands: write}");
 }
 
 TEST_F(SealedDenials, PlacesOfThePolicy) {
@@ -472,7 +473,8 @@ TEST_F(SealedDenials, PlacesOfThePolicy) {
 TEST_F(SealedDenials, TheRestOfTheRepositoryIsFree) {
   IsFree(
       "echo x >.git/free; chmod +x .git/free; mv .git/free .git/f; sed -i s/x/y/ .git/f; rm "
-      ".git/f");
+      ".git/f",
+      "git: {commands: write}");
   IsFree("mkdir -p hooks; echo x >hooks/pre-commit; mv hooks h; rm -r h");
 }
 

@@ -373,7 +373,7 @@ TEST_F(GitInASubdirectory, AWorkingTreeBeyondTheRootsIsRefused) {
 TEST_F(GitInASubdirectory, OtherCommandsFindNoRepository) {
   for (const char* namespaces : {"auto", "off"}) {
     WriteText(home_.path() / "policy.yaml",
-              std::string("version: 1\nnamespaces: ") + namespaces + "\n");
+              std::string("version: 1\ngit: {commands: write}\nnamespaces: ") + namespaces + "\n");
     McpClient client({.arguments = {"--root", place_.path(), "--enable", "all", "--policy",
                                     home_.path() / "policy.yaml"},
                       .home = home_.path()});

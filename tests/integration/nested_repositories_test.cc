@@ -20,7 +20,7 @@ class NestedRepositories : public ::testing::TestWithParam<const char*> {
   void SetUp() override {
     WriteText(project_.home() / ".gitconfig", "[user]\n\tname = a\n\temail = b\n");
     WriteText(project_.home() / "policy.yaml",
-              std::string("version: 1\nnamespaces: ") + GetParam() + "\n");
+              std::string("version: 1\ngit: {commands: write}\nnamespaces: ") + GetParam() + "\n");
     project_.Git({"init", "-q", "-b", "main", "theirs"});
     project_.Git({"-C", "theirs", "commit", "-q", "--allow-empty", "-m", "first"});
     Start();

@@ -33,7 +33,7 @@ class ProtectedPaths : public ::testing::Test {
   // What happens where nothing prevents it.
   explicit ProtectedPaths(const std::string& namespaces = "off")
       : client_((WriteText(project_.home() / ".config/project-actions/policy.yaml",
-                           "version: 1\nnamespaces: " + namespaces + "\n"),
+                           "version: 1\ngit: {commands: write}\nnamespaces: " + namespaces + "\n"),
                  project_.Server())) {}
   void SetUp() override {
     project_.InitGit();
@@ -901,7 +901,7 @@ TEST_F(SealedCheckouts, AMergeStopsAtAProtectedFileUnlessThePolicyGivesItUp) {
   project_.Git({"clean", "-q", "-f", "-d"});
   WriteText(root_ / "recipe.sh", "git merge -q other");
   WriteText(project_.home() / "policy.yaml",
-            "version: 1\nnamespaces: require\n"
+            "version: 1\nnamespaces: require\ngit: {commands: write}\n"
             "filesystem: {unprotect: [.vscode/settings.json, .idea/workspace.xml]}\n");
   McpClient client(project_.Server({"--policy", project_.home() / "policy.yaml"}));
   client.Initialize();

@@ -1,0 +1,235 @@
+// git.commands: what make and bash may do to the repository of the project. With namespaces it is
+// read-only to them; git_add and git_commit change it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/project.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GitCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!NamespacesAreGranted()) GTEST_SKIP() << "no namespaces are granted here";
+    project_.InitGit();
+    WriteText(project_.root() / "a.txt", "a\n");
+    WriteText(project_.root() / "b.txt", "b\n");
+    Git({"add", "a.txt", "b.txt"});
+    Git({"commit", "-q", "-m", "one"});
+    Git({"branch", "other"});
+    Git({"tag", "v1", "-m", "v1"});
+    WriteText(project_.root() / "a.txt", "changed\n");
+  }
+  void Git(const std::vector<std::string>& arguments) {
+    const ProgramResult result = project_.Git(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+  }
+  Json Bash(const std::string& command, const std::string& line = "") {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\n" + line + "\n");
+    McpClient client(project_.Server());
+    client.Initialize();
+    return client.CallTool("bash", {{"command", command}});
+  }
+  // Each name in `.git`, and what it holds.
+  std::string Repository() {
+    return RunProgram({.command = {"sh", "-c",
+                                   "cd \"$1\" && find . -printf '%p %y %m %s\\n' | sort && "
+                                   "find . -type f | sort | xargs sha256sum",
+                                   "sh", (project_.root() / ".git").string()}})
+        .output;
+  }
+
+  Project project_{".PHONY: t\nt:\n\t@:\n"};
+};
+
+TEST_F(GitCommands, TheyReadTheRepository) {
+  for (const char* command :
+       {"git status --short | grep -q 'M a.txt'", "git diff --stat",
+        "git diff-index --quiet v1 -- b.txt", "git log -1 --format=%s", "git blame b.txt",
+        "git describe --dirty --always", "git stash list", "git archive HEAD | tar -t",
+        "git ls-files", "git rev-parse HEAD",
+        "git clone -q . copy && git -C copy log -1 && rm -rf copy",
+        "git init -q mine && git -C mine commit -q --allow-empty -m x && rm -rf mine"}) {
+    const std::string before = Repository();
+    Json result = Bash(command);
+    EXPECT_TRUE(result["success"]) << command << result;
+    EXPECT_FALSE(result["data"].contains("denials")) << command << result;
+    EXPECT_FALSE(result.contains("warnings")) << command << result;
+    EXPECT_EQ(Repository(), before) << command;
+  }
+}
+
+TEST_F(GitCommands, TheyChangeItUnderTheLineThatTheRefusalNames) {
+  for (const char* command :
+       {"git add a.txt", "git commit -qam two", "git checkout -q other -- b.txt",
+        "git switch -qc another", "git restore a.txt", "git tag v2", "git fetch -q . HEAD",
+        "git worktree add -q tree", "touch b.txt && git update-index --refresh",
+        "git branch third"}) {
+    const std::string before = Repository();
+    Json refused = Bash(command);
+    EXPECT_FALSE(refused["success"]) << command << refused;
+    EXPECT_EQ(Repository(), before) << command;
+    const Json denials = refused["data"].value("denials", Json::array());
+    ASSERT_EQ(denials.size(), 1u) << command << refused;
+    EXPECT_EQ(denials[0].value("allow_with", ""), "git: {commands: write}") << denials;
+    EXPECT_TRUE(denials[0].value("path", "").contains("/.git")) << denials;
+    EXPECT_TRUE(denials[0].value("remark", "").contains("git_commit commits")) << denials;
+    const Json allowed = Bash(command, denials[0].value("allow_with", ""));
+    EXPECT_TRUE(allowed.value("success", false)) << command << allowed;
+    Git({"checkout", "-qf", "HEAD", "--", "."});
+    WriteText(project_.root() / "a.txt", "changed\n");
+  }
+}
+
+// No policy gives it to commands, so no line is named that would not help.
+TEST_F(GitCommands, WhatGitExecutesHasNoLine) {
+  for (const char* command : {"git config user.email x@example.org", "echo x > .git/hooks/pre-push",
+                              "chmod +x .git/hooks/pre-commit.sample", "mv .git away"}) {
+    for (const char* line : {"", "git: {commands: write}", "git: {commands: ask}"}) {
+      const Json refused = Bash(command, line);
+      EXPECT_FALSE(refused["success"]) << command << line << refused;
+      const Json denials = refused["data"].value("denials", Json::array());
+      ASSERT_EQ(denials.size(), 1u) << command << line << refused;
+      EXPECT_FALSE(denials[0].contains("allow_with")) << command << line << denials;
+      EXPECT_TRUE(denials[0].value("remark", "").contains("outside the sandbox")) << denials;
+    }
+  }
+}
+
+// git says nothing then.
+TEST_F(GitCommands, ARefusedStashIsSilent) {
+  const std::string before = Repository();
+  const Json refused = Bash("git stash");
+  EXPECT_FALSE(refused["success"]) << refused;
+  EXPECT_EQ(refused["data"]["stderr"], "") << refused;
+  EXPECT_TRUE(refused["error"]["ai_message"].get<std::string>().contains("git.commands"))
+      << refused;
+  const Json failed = Bash("echo no; false");
+  EXPECT_FALSE(failed["error"]["ai_message"].get<std::string>().contains("git")) << failed;
+  EXPECT_EQ(Repository(), before);
+  EXPECT_TRUE(Bash("git stash", "git: {commands: write}")["success"]);
+}
+
+// Whatever a command can do to a directory.
+TEST_F(GitCommands, NothingElseChangesItEither) {
+  const std::string before = Repository();
+  for (const char* command :
+       {"echo x > .git/HEAD", "echo x > .git/new", "mkdir .git/new", "rm -rf .git", "mv .git away",
+        "mv .git/objects objects", "ln .git/HEAD head", "chmod 777 .git", "chmod 600 .git/HEAD",
+        "touch .git/HEAD", "ln -sfn /tmp .git", "rm .git/index", "truncate -s 0 .git/index",
+        "python3 -c 'import os; os.setxattr(\".git/HEAD\", \"user.x\", b\"1\")'",
+        "mkdir d && mv d .git", "exec 3<>.git/HEAD", "git --git-dir=.git/../.git branch third"}) {
+    const Json result = Bash(command);
+    EXPECT_FALSE(result.value("success", true)) << command << result;
+    EXPECT_EQ(Repository(), before) << command;
+  }
+  EXPECT_TRUE(Bash("mkdir .git/new && echo x > .git/new/x", "git: {commands: write}")["success"]);
+}
+
+TEST_F(GitCommands, NorThatOfASubmoduleOrALinkedTree) {
+  Git({"-c", "protocol.file.allow=always", "submodule", "add", "-q", "./.git", "sub"});
+  Git({"worktree", "add", "-q", "tree"});
+  // As git made them before it kept them in .git/modules.
+  Git({"clone", "-q", ".", "old"});
+  Git({"add", "old"});
+  for (const char* directory : {"sub", "tree", "old"}) {
+    const std::string command = std::string("git -C ") + directory + " ";
+    EXPECT_TRUE(Bash(command + "status")["success"]) << directory;
+    const Json refused = Bash(command + "commit -q --allow-empty -m x");
+    EXPECT_FALSE(refused.value("success", true)) << directory << refused;
+    EXPECT_TRUE(Bash(command + "commit -q --allow-empty -m x", "git: {commands: write}")["success"])
+        << directory;
+  }
+}
+
+// A build is no reason to refuse a commit, and a commit opens nothing to a build.
+TEST_F(GitCommands, ACommitBesideABuild) {
+  WriteText(project_.root() / "Makefile",
+            ".PHONY: t\nt:\n\t@touch begun; until [ -e go ]; do sleep 0.05; done; "
+            "! touch .git/x 2>/dev/null && ! git tag v3 2>/dev/null && echo closed\n");
+  const fs::path hook = project_.root() / ".git/hooks/pre-commit";
+  WriteText(hook, "#!/bin/sh\ntouch go; until [ -e gone ]; do sleep 0.05; done\n");
+  fs::permissions(hook, fs::perms::owner_all);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const auto build = client.StartTool("make", {{"target", "t"}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "begun"); }));
+  EXPECT_TRUE(client.CallTool("git_add", {{"paths", {"a.txt"}}})["success"]);
+  const auto commit = client.StartTool("git_commit", {{"message", "two"}});
+  const Json built = client.Await(build)["result"]["structuredContent"];
+  EXPECT_EQ(built["data"]["stdout"], "closed\n") << built;
+  EXPECT_FALSE(built.contains("warnings")) << built;
+  WriteText(project_.root() / "gone", "");
+  const Json committed = client.Await(commit)["result"]["structuredContent"];
+  EXPECT_TRUE(committed["success"]) << committed;
+  EXPECT_FALSE(committed.contains("warnings")) << committed;
+}
+
+TEST_F(GitCommands, ABuildAboveDoesNotKeepACommitBelowFromItsRepository) {
+  const fs::path below = project_.root() / "below";
+  Git({"clone", "-q", ".", "below"});
+  WriteText(below / "c.txt", "c\n");
+  WriteText(project_.root() / "Makefile",
+            ".PHONY: t\nt:\n\t@touch begun; until [ -e go ]; do sleep 0.05; done\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const auto build = client.StartTool("make", {{"target", "t"}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "begun"); }));
+  const Json added =
+      client.CallTool("git_add", {{"paths", {"c.txt"}}, {"working_directory", below.string()}});
+  EXPECT_TRUE(added.value("success", false)) << added;
+  WriteText(project_.root() / "go", "");
+  EXPECT_TRUE(client.Await(build)["result"]["structuredContent"]["success"]);
+}
+
+TEST_F(GitCommands, TheUserLetsOneCallChangeIt) {
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\ngit: {commands: ask}\n");
+  McpClient client(project_.Server());
+  client.Initialize("2025-11-25", kElicitation);
+  const char kCommit[] = "git commit -qam two";
+  Json refused = client.CallTool("bash", {{"command", kCommit}});
+  ASSERT_EQ(refused["data"]["denials"].size(), 1u) << refused;
+  const Json denial = refused["data"]["denials"][0];
+  EXPECT_FALSE(denial.contains("allow_with")) << denial;
+  EXPECT_TRUE(denial.value("remark", "").contains("git_write: true")) << denial;
+  for (const char* action : {"decline", "accept"}) {
+    const int id = client.StartTool("bash", {{"command", kCommit}, {"git_write", true}});
+    const Json question = client.Read();
+    ASSERT_EQ(question.value("method", ""), "elicitation/create") << question;
+    EXPECT_TRUE(question["params"]["message"].get<std::string>().contains("(.git)")) << question;
+    const Json result = {{"action", action}, {"content", {{"approve", true}}}};
+    client.SendLine(Json{{"jsonrpc", "2.0"}, {"id", question["id"]}, {"result", result}}.dump());
+    const Json answer = client.Await(id)["result"]["structuredContent"];
+    EXPECT_EQ(answer["success"], std::string(action) == "accept") << answer;
+  }
+  EXPECT_EQ(project_.Git({"log", "-1", "--format=%s"}).output, "two\n");
+  EXPECT_FALSE(client.CallTool("bash", {{"command", "git tag v2"}})["success"]) << "the next call";
+}
+
+TEST_F(GitCommands, WhoIsNotAskedIsRefused) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json refused = client.CallTool("bash", {{"command", "git tag v2"}, {"git_write", true}});
+  EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+  EXPECT_TRUE(refused["error"]["ai_message"].get<std::string>().contains("commands: ask"));
+}
+
+TEST_F(GitCommands, WithoutNamespacesWhatGitExecutesIsPutBack) {
+  const std::string line = "namespaces: off";
+  EXPECT_TRUE(Bash("git commit -qam two", line)["success"]);
+  const Json result = Bash("echo x > .git/hooks/pre-commit", line);
+  EXPECT_TRUE(result.dump().contains("protected")) << result;
+  EXPECT_FALSE(fs::exists(project_.root() / ".git/hooks/pre-commit"));
+}
+
+}  // namespace
+}  // namespace pa::testing
