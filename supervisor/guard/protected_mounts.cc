@@ -36,7 +36,8 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
 // A file of git's state may change, as long as it executes nothing new.
 std::vector<KeptWithin> WithinOf(const ProtectedPathsGuard::Found& found, const ProtectedPath& by) {
   std::vector<KeptWithin> within;
-  for (const ProtectedPath& one : found.within_read_only) {
+  for (const GuardedPath& guarded : found.within_read_only) {
+    const ProtectedPath& one = guarded.path;
     if (one.kind == ProtectedPath::Kind::kState || !policy::IsBeneath(one.path, by.path)) continue;
     const bool whole =
         one.kind != ProtectedPath::Kind::kPinned || one.found == ProtectedPath::Found::kAbsent;

@@ -272,7 +272,14 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     found.inputs = std::move(search.inputs);
     found.indexes = std::move(search.indexes);
     found.left_out = std::move(search.left_out);
-    found.within_read_only = std::move(search.within_read_only);
+    found.within_read_only.clear();
+    ImageBudget of_within;
+    for (ProtectedPath& path : search.within_read_only) {
+      Result<FileImage> image = ImageOf(path, of_within);
+      if (!image) continue;
+      found.within_read_only.push_back(
+          {std::move(path), std::make_shared<const FileImage>(*std::move(image)), nullptr});
+    }
     SortByPath(found.paths);
     if (same) return std::make_shared<const Found>(std::move(found));
   }
@@ -332,6 +339,7 @@ std::size_t BytesOf(const Found& found) {
   std::size_t bytes = 0;
   for (const GuardedPath& guarded : found.paths) bytes += BytesOf(*guarded.image);
   for (const GuardedPath& guarded : found.deciders) bytes += BytesOf(*guarded.image);
+  for (const GuardedPath& guarded : found.within_read_only) bytes += BytesOf(*guarded.image);
   for (const auto& copy : found.copies) {
     for (const GuardedPath& piece : copy->pieces) bytes += BytesOf(*piece.image);
   }
@@ -539,6 +547,15 @@ std::vector<GuardedPath> Ending::Pinned() const {
 // doing, and no repository in what the index has come to call a submodule.
 std::vector<GuardedPath> Ending::Baseline() const {
   std::vector<GuardedPath> paths = Pinned();
+  // A mount goes with the directory that it covered: the command could write the new one.
+  std::vector<std::string> replaced;
+  for (const GuardedPath& one : found_.paths) {
+    const bool same = LookAt(one.path.path).SameFile(one.image->stamp);
+    if (one.path.kind == Kind::kReadOnly && !same) replaced.push_back(one.path.path);
+  }
+  for (const GuardedPath& one : found_.within_read_only) {
+    if (Beneath(replaced, one.path.path)) paths.push_back(one);
+  }
   if (!condemned_.empty()) {
     std::erase_if(paths, [&](const GuardedPath& one) { return IsCondemned(one.path.path); });
   }

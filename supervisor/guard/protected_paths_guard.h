@@ -85,8 +85,10 @@ class ProtectedPathsGuard {
     std::string audit_directory = {};        // if the command could write it; otherwise ""
     bool settled = true;                     // false: some of these stamps prove nothing
     std::vector<std::string> left_out = {};  // as in policy::ProtectedPaths
-    std::vector<policy::ProtectedPath> within_read_only = {};  // the same
-    std::vector<std::string> open = {};                        // git directories that are not held
+    // What lies within read-only git directories, as far as it could be read. It counts only if
+    // somebody outside replaced such a directory, and with it the mount, while a command ran.
+    std::vector<GuardedPath> within_read_only = {};
+    std::vector<std::string> open = {};  // git directories that are not held
   };
   struct Known {
     std::shared_ptr<const Found> found;

@@ -190,6 +190,24 @@ TEST_F(GitCommands, ABuildAboveDoesNotKeepACommitBelowFromItsRepository) {
   EXPECT_TRUE(client.Await(build)["result"]["structuredContent"]["success"]);
 }
 
+// The mount goes with the directory, so what git executes in the new one is as it was in the old.
+TEST_F(GitCommands, ARepositoryThatIsReplacedOutsideGetsNoHook) {
+  WriteText(project_.root() / "Makefile",
+            ".PHONY: t\nt:\n\t@touch begun; until [ -e go ]; do sleep 0.05; done; "
+            "echo evil >.git/hooks/pre-commit; git config core.fsmonitor ./evil; true\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const auto build = client.StartTool("make", {{"target", "t"}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "begun"); }));
+  fs::remove_all(project_.root() / ".git");
+  Git({"init", "-q", "."});
+  WriteText(project_.root() / "go", "");
+  const Json built = client.Await(build)["result"]["structuredContent"];
+  EXPECT_TRUE(built.dump().contains("protected path")) << built;
+  EXPECT_FALSE(fs::exists(project_.root() / ".git/hooks/pre-commit"));
+  EXPECT_FALSE(ReadText(project_.root() / ".git/config").contains("evil"));
+}
+
 TEST_F(GitCommands, TheUserLetsOneCallChangeIt) {
   WriteText(project_.home() / ".config/project-actions/policy.yaml",
             "version: 1\ngit: {commands: ask}\n");
