@@ -150,6 +150,23 @@ TEST_F(GitCommands, NorThatOfASubmoduleOrALinkedTree) {
   }
 }
 
+// More than a view has mounts: what the policy asks for cannot be had, so nothing runs.
+TEST_F(GitCommands, WithTooManyOfThemNothingRuns) {
+  const ProgramResult made = RunProgram(
+      {.command = {"sh", "-ec",
+                   "for i in $(seq 150); do mkdir -p s$i/.git/objects s$i/.git/refs; "
+                   "echo ref: refs/heads/x >s$i/.git/HEAD; "
+                   "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),s$i; done"},
+       .environment = {"HOME=" + project_.home().string()},
+       .directory = project_.root()});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const Json refused = Bash("true");
+  EXPECT_EQ(refused["error"]["code"], "SANDBOX_UNAVAILABLE") << refused;
+  EXPECT_TRUE(refused.dump().contains("git: {commands: write}")) << refused;
+  const Json allowed = Bash("true", "git: {commands: write}");
+  EXPECT_TRUE(allowed.value("success", false)) << allowed;
+}
+
 // A build is no reason to refuse a commit, and a commit opens nothing to a build.
 TEST_F(GitCommands, ACommitBesideABuild) {
   WriteText(project_.root() / "Makefile",
