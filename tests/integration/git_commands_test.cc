@@ -160,7 +160,7 @@ TEST_F(GitCommands, WithTooManyOfThemNothingRuns) {
        .environment = {"HOME=" + project_.home().string()},
        .directory = project_.root()});
   ASSERT_EQ(made.exit_code, 0) << made.errors;
-  const Json refused = Bash("true");
+  Json refused = Bash("true");
   EXPECT_EQ(refused["error"]["code"], "SANDBOX_UNAVAILABLE") << refused;
   EXPECT_TRUE(refused.dump().contains("git: {commands: write}")) << refused;
   const Json allowed = Bash("true", "git: {commands: write}");
@@ -170,7 +170,8 @@ TEST_F(GitCommands, WithTooManyOfThemNothingRuns) {
 // A build is no reason to refuse a commit, and a commit opens nothing to a build.
 TEST_F(GitCommands, ACommitBesideABuild) {
   WriteText(project_.root() / "Makefile",
-            ".PHONY: t\nt:\n\t@touch begun; until [ -e go ]; do sleep 0.05; done; "
+            ".PHONY: t later\nlater:\n\t@! touch .git/x 2>/dev/null && echo closed\n"
+            "t:\n\t@touch begun; until [ -e go ]; do sleep 0.05; done; "
             "! touch .git/x 2>/dev/null && ! git tag v3 2>/dev/null && echo closed\n");
   const fs::path hook = project_.root() / ".git/hooks/pre-commit";
   WriteText(hook, "#!/bin/sh\ntouch go; until [ -e gone ]; do sleep 0.05; done\n");
@@ -184,6 +185,8 @@ TEST_F(GitCommands, ACommitBesideABuild) {
   const Json built = client.Await(build)["result"]["structuredContent"];
   EXPECT_EQ(built["data"]["stdout"], "closed\n") << built;
   EXPECT_FALSE(built.contains("warnings")) << built;
+  const Json later = client.CallTool("make", {{"target", "later"}});
+  EXPECT_EQ(later["data"]["stdout"], "closed\n") << "it began beside the commit: " << later;
   WriteText(project_.root() / "gone", "");
   const Json committed = client.Await(commit)["result"]["structuredContent"];
   EXPECT_TRUE(committed["success"]) << committed;
