@@ -151,7 +151,7 @@ Deny NotFromWithin(const Policy& policy, const std::string& tool) {
 
 Deny RepositoryIsReadOnly() {
   return {
-      "the repository is read-only to commands of make and bash: git.commands is read",
+      "the policy lets no call of make or bash change the repository: git.commands is read",
       "Leave git_write out: git_add stages and git_commit commits. For more, tell the user that "
       "`git: {commands: ask}` in the policy lets them approve such a call."};
 }

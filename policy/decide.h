@@ -53,7 +53,7 @@ class Allow {
   // The same for a command with namespaces; null if the policy wants none.
   const sandbox::SeccompProgram& view_seccomp() const { return view_seccomp_; }
   Purpose purpose() const { return purpose_; }
-  // Whether it may change the repository; with hooks: skip, git alone does.
+  // Whether it may change the repository, as far as git.commands decides that.
   bool writes_git() const { return writes_git_; }
   const std::string& rule() const { return rule_; }  // "" = the default; otherwise Rule::where
   // What the policy gives this command beyond the built-in default.

@@ -66,18 +66,29 @@ Suggestion Remedy(const Policy& policy, const GrantedPaths& granted, const std::
 struct Keeping {
   std::string reason;       // "" = nothing does
   bool log = false;         // it is the audit log's directory
+  bool read_only = false;   // because of git.commands: nothing changes it, so nothing is undone
   std::string refused_for;  // that directory, where nothing runs because it could be written; or ""
 };
 
-Keeping KeepingOf(const Policy& policy, const std::vector<PathGrant>& grants,
-                  const std::string& directory, const std::string& path, bool has_view) {
-  std::vector<std::string> writable = WritableTrees(grants);
+Keeping KeepingOf(const Policy& policy, Purpose purpose, const std::string& directory,
+                  const std::string& path, bool has_view) {
+  std::vector<std::string> writable = WritableTrees(GrantsFor(policy, purpose, directory));
   if (writable.empty()) return {};
-  const Result<ProtectedPaths> found =
-      FindProtectedPaths(QueryFor(policy, directory, std::move(writable)));
+  ProtectionQuery query = QueryFor(policy, directory, std::move(writable));
+  query.mounts = query.git_read_only =
+      has_view && purpose == Purpose::kBuild && policy.git.commands != GitCommands::kWrite;
+  Result<ProtectedPaths> found = FindProtectedPaths(query);
   if (!found) return {};
   Keeping keeping;
-  if (const ProtectedPath* by = found->Protecting(path)) {
+  const ProtectedPath* by = found->Protecting(path);
+  if (by != nullptr && by->kind == ProtectedPath::Kind::kReadOnly) {
+    keeping.read_only = true;
+    if (by->path != path) {
+      found->paths = std::move(found->within_read_only);
+      by = found->Protecting(path);
+    }
+  }
+  if (by != nullptr) {
     keeping.reason = by->reason;
     keeping.log = by->kind == ProtectedPath::Kind::kSealed;
   }
@@ -94,8 +105,13 @@ void WriteKeeping(const Keeping& keeping, Explanation& out, JsonWriter& w) {
                 ", and only namespaces would prevent that\n";
     return;
   }
+  if (!keeping.reason.empty()) w.Field("protected", keeping.reason);
+  if (keeping.read_only) {
+    w.Field("read_only", "git.commands");
+    out.text += "  but the repository is read-only to these commands (git.commands)\n";
+    return;
+  }
   if (keeping.reason.empty()) return;
-  w.Field("protected", keeping.reason);
   out.text += keeping.log
                   ? "  but it is an empty directory to commands, and stays one (audit log)\n"
                   : "  but changes that commands make here are undone when they end (" +
@@ -443,8 +459,7 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
       out.text += Line(right, grant);
       WriteRight(w, right, grant);
     }
-    WriteKeeping(KeepingOf(policy, GrantsFor(policy, use.purpose, meaning.directory),
-                           meaning.directory, meaning.path, view != nullptr),
+    WriteKeeping(KeepingOf(policy, use.purpose, meaning.directory, meaning.path, view != nullptr),
                  out, w);
     w.EndObject();
   }

@@ -201,7 +201,7 @@ struct ProtectionQuery {
   // The command gets mounts, so `repositories` are kFrozen as far as the number of mounts allows.
   bool mounts = false;
   // So are the git directories of the project as a whole (kReadOnly), and nothing within them needs
-  // to be held. Only with `mounts`, or with those that the caller makes of them.
+  // to be held. The caller mounts them, or runs nothing.
   bool git_read_only = false;
   std::string system_configuration = "/etc/gitconfig";
 };

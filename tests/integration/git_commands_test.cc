@@ -104,6 +104,29 @@ TEST_F(GitCommands, WhatGitExecutesHasNoLine) {
   }
 }
 
+TEST_F(GitCommands, PolicyExplainSaysIt) {
+  const auto explained = [&](const std::string& path, const std::string& line) {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\n" + line + "\n");
+    const ProgramResult result =
+        RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "explain", path, "--json",
+                                "--root", project_.root()},
+                    .environment = {"HOME=" + project_.home().string()},
+                    .directory = project_.root()});
+    return Json::parse(result.output)["uses"][0];
+  };
+  const Json index = explained(".git/index", "");
+  EXPECT_EQ(index.value("read_only", ""), "git.commands") << index;
+  EXPECT_FALSE(index.contains("protected")) << index;
+  const Json hooks = explained(".git/hooks/pre-commit", "");
+  EXPECT_EQ(hooks.value("read_only", ""), "git.commands") << hooks;
+  EXPECT_EQ(hooks.value("protected", ""), "git hooks") << hooks;
+  for (const char* line : {"git: {commands: write}", "namespaces: off"}) {
+    EXPECT_FALSE(explained(".git/index", line).contains("read_only")) << line;
+  }
+  EXPECT_FALSE(explained("a.txt", "").contains("read_only"));
+}
+
 // git says nothing then.
 TEST_F(GitCommands, ARefusedStashIsSilent) {
   const std::string before = Repository();
