@@ -47,8 +47,9 @@ struct Execution {
   bool time_limit_is_policys = false;       // it is limits.wall_time, not the call's timeout_ms
   std::string warning = {};                 // for the reader of the result
   bool namespaces = false;                  // the command had a view of its own
-  std::uint32_t strays_killed = 0;          // processes that outlived the command
-  std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
+  bool read_index = false;          // the file RunOptions::watch_index was opened while it ran
+  std::uint32_t strays_killed = 0;  // processes that outlived the command
+  std::uint32_t probe_denied = 0;   // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;
   std::vector<ProtectedChange> protected_changes;
   std::vector<SealedPath> sealed;  // empty if the command had no view of its own

@@ -39,7 +39,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kReadBytes = 256u << 10;
 // Whoever kills workers that wait may kill the next one, too.
-constexpr int kAttempts = 3;
+constexpr int kRunAttempts = 3;
 
 // A loopback that is the host's would be no loopback of the command's own.
 Execution NoLoopback(const std::string& why) {
@@ -155,6 +155,7 @@ struct Runner::Impl {
   Lanes lanes;
   FileTurns file_turns;
   GitIdentity git_identity;
+  IndexUses index_uses{loop};
   Lanes beginnings;
   ViewCache views;
   Orphans orphans;
@@ -287,11 +288,16 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   std::vector<sandbox::Mount> mounts = TreeGuard::Mounts(*found, plan, allow, *policy, namespaces);
   const TreeGuard::Watching watching = tree.Start(*found);
   const auto started = FileClockNow();
+  // From here on, because the search for protected paths reads it, too.
+  std::optional<IndexUses::Watch> index;
+  if (!options.watch_index.empty()) index.emplace(index_uses, options.watch_index);
   Task<Execution> task =
       WithinMemory(Execute(plan, allow, policy, options, namespaces, std::move(mounts)),
                    [] { return FailedToStart(Error("run", "the command", ENOMEM)); });
   Execution execution = co_await task;
   execution.started = started;
+  execution.read_index = index && index->WasRead();
+  index.reset();
   const bool concerned = found->watch != nullptr || found->below;
   try {
     Task<bool> comparing = tree.Compare(std::move(*found), execution);
@@ -343,7 +349,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   for (int attempt = 1;; ++attempt) {
     Task<Execution> task = ExecuteOnce(plan, allow, policy, options, namespaces, sealed);
     Execution execution = co_await task;
-    const bool again = execution.never_began && attempt < kAttempts && !closing;
+    const bool again = execution.never_began && attempt < kRunAttempts && !closing;
     if (!again) co_return execution;
   }
 }
@@ -459,6 +465,7 @@ void Runner::Shutdown(std::function<void()> done) {
 
 void Runner::Impl::Close() {
   if (std::exchange(closing, true)) return;
+  index_uses.Close();
   lanes.RefuseAll();
   trial.RefuseAll();
   if (launchers) launchers->Close();
@@ -512,6 +519,11 @@ std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beg
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }
 GitIdentity& Runner::git_identity() { return impl_->git_identity; }
+IndexUses& Runner::index_uses() { return impl_->index_uses; }
+
+bool Runner::UsesNamespaces(const policy::Allow& allow) const {
+  return impl_->trial.UsesNamespaces(allow);
+}
 
 Lanes& Runner::beginnings() { return impl_->beginnings; }
 

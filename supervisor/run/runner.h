@@ -32,6 +32,7 @@
 #include "supervisor/run/command_network.h"
 #include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
+#include "supervisor/run/index_uses.h"
 #include "supervisor/run/lanes.h"
 #include "supervisor/run/output_sink.h"
 #include "supervisor/run/run_record.h"
@@ -60,7 +61,8 @@ struct RunOptions {
   std::optional<policy::Repository> repository = {};
   bool capture = true;  // false: only the sink gets the output (make's database)
   Delivery delivery = Delivery::kLive;
-  RunRecord* record = nullptr;  // borrowed until Run returns; gets the commands that ran
+  RunRecord* record = nullptr;   // borrowed until Run returns; gets the commands that ran
+  std::string watch_index = {};  // the file of Execution::read_index; "" = none
   // In which the command runs, of one that runs already; null: as its confinement says. Only for
   // network: loopback. If the kernel does not grant it, the command does not run.
   CommandNetwork network = {};
@@ -106,10 +108,13 @@ class Runner {
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin
   FileTurns& file_turns();
-  GitIdentity& git_identity();            // of the commits of commands
+  GitIdentity& git_identity();  // of the commits of commands
+  IndexUses& index_uses();
   Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's
 
+  // Whether the command gets namespaces, as far as that is known: it is once a policy was probed.
+  bool UsesNamespaces(const policy::Allow& allow) const;
   // What the kernel grants. Whether workers get namespaces is known once a policy was probed.
   sandbox::KernelFeatures Kernel() const;
 

@@ -61,6 +61,15 @@ std::vector<sandbox::PathGrant> WithoutExecute(std::vector<sandbox::PathGrant> g
   return grants;
 }
 
+// It can only be read by setting it; there is one thread.
+mode_t PresentUmask() {
+  const mode_t present = umask(0);
+  umask(present);
+  return present;
+}
+
+}  // namespace
+
 GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
   GitReader reader{.permission = git.permission,
                    .executable = git.executable,
@@ -72,8 +81,7 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
   return reader;
 }
 
-std::expected<Git, ToolError> StartGit(const Work& work, policy::Permission permission,
-                                       const CallContext& call) {
+PreparedGit StartGit(const Work& work, policy::Permission permission, const CallContext& call) {
   PA_TRY(auto executable, Require("git", work, call));
   auto repository = policy::FindRepository(*call.policy, work.directory);
   if (!repository) return std::unexpected(InvalidDirectory(repository.error()));
@@ -96,15 +104,6 @@ Environment GitEnvironment(const Work& work, const Git& git, const CallContext& 
   AddSettings(env, git.settings);
   return env;
 }
-
-// It can only be read by setting it; there is one thread.
-mode_t PresentUmask() {
-  const mode_t present = umask(0);
-  umask(present);
-  return present;
-}
-
-}  // namespace
 
 Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call) {
   PA_CO_TRY(Git git, StartGit(work, std::move(permission), call));

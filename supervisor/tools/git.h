@@ -7,6 +7,7 @@
 #pragma once
 
 #include <expected>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ struct Git {
   bool wants_signatures = false;  // commit.gpgSign is set, which kOwnSettings overrides
 };
 using PreparedGit = std::expected<Git, ToolError>;
+
+// The same without the user's settings, for a git that needs none.
+PreparedGit StartGit(const Work& work, policy::Permission permission, const CallContext& call);
+GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call);
+// Of a git with these settings and without the user's configuration.
+std::map<std::string, std::string> GitEnvironment(const Work& work, const Git& git,
+                                                  const CallContext& call);
 
 // Reads the user's settings, also for a dry run, because the files that they name are part of the
 // confinement. `work` must outlive the task.

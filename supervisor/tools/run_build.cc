@@ -1,6 +1,7 @@
 #include "supervisor/tools/run_build.h"
 
 #include "supervisor/state/project_cache.h"
+#include "supervisor/tools/git_refresh.h"
 #include "supervisor/tools/join_job.h"
 #include "supervisor/tools/reach_above.h"
 
@@ -55,14 +56,19 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
     if (!joined) co_return RefusedCall(std::move(joined.error()));
     network = *std::move(joined);
   }
+  GitRefresh refresh(work, permission, allow, plan.argv, call);
+  Task<bool> refreshing = refresh.Before();
+  [[maybe_unused]] const bool fresh = co_await refreshing;
   const RunOptions options{.name = report.what,
                            .sink = call.sink,
                            .cancel = &call.cancel,
                            .record = &call.record.run,
+                           .watch_index = refresh.index(),
                            .network = std::move(network)};
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
+  refresh.After(run);
   if (!run.Succeeded()) report.advice = AdviceOn(run, work, confinement->network, call);
   ToolResult result = RenderCommand(
       report, run,

@@ -2,6 +2,7 @@
 // read-only to them; git_add and git_commit change it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -38,11 +39,13 @@ class GitCommands : public ::testing::Test {
     client.Initialize();
     return client.CallTool("bash", {{"command", command}});
   }
-  // Each name in `.git`, and what it holds.
+  // Each name in `.git`, and what it holds. Of the index what is staged: how files looked our own
+  // git brings up to date.
   std::string Repository() {
     return RunProgram({.command = {"sh", "-c",
-                                   "cd \"$1\" && find . -printf '%p %y %m %s\\n' | sort && "
-                                   "find . -type f | sort | xargs sha256sum",
+                                   "cd \"$1\" && find . -path ./index -prune -o "
+                                   "-printf '%p %y %m %s\\n' | sort && find . -type f ! -path "
+                                   "./index | sort | xargs sha256sum; git ls-files --stage",
                                    "sh", (project_.root() / ".git").string()}})
         .output;
   }
@@ -290,6 +293,152 @@ TEST_F(GitCommands, WithoutNamespacesWhatGitExecutesIsPutBack) {
   const Json result = Bash("echo x > .git/hooks/pre-commit", line);
   EXPECT_TRUE(result.dump().contains("protected")) << result;
   EXPECT_FALSE(fs::exists(project_.root() / ".git/hooks/pre-commit"));
+}
+
+// Plumbing compares with what the index says of the files, and porcelain reads again each file that
+// looks otherwise. Commands cannot correct the index, so our own git does.
+class GitRefreshed : public GitCommands {
+ protected:
+  void SetUp() override {
+    GitCommands::SetUp();
+    if (IsSkipped()) return;
+    Git({"checkout", "-q", "a.txt"});
+    WriteText(project_.root() / "version.sh", kDescribe + std::string("\n"));
+    WriteText(project_.root() / "Makefile", ".PHONY: version touch\nversion:\n\t@" +
+                                                std::string(kDescribe) +
+                                                "\ntouch:\n\t@touch -d '1 year ago' a.txt b.txt\n");
+    Git({"add", "Makefile", "version.sh"});
+    Git({"commit", "-qm", "two"});
+  }
+  static bool IsDirty(const Json& result) { return result["data"]["stdout"] != "clean\n"; }
+  void Touch() {
+    const auto now = fs::file_time_type::clock::now();
+    for (const char* file : {"a.txt", "b.txt"}) {
+      fs::last_write_time(project_.root() / file, now - std::chrono::hours(++hours_));
+    }
+  }
+  // As git's own plumbing sees it, which writes nothing.
+  bool IndexIsStale() { return project_.Git({"diff-files", "--quiet"}).exit_code != 0; }
+
+  static constexpr const char* kDescribe =
+      "git diff-index --quiet HEAD && echo clean || echo dirty";
+  int hours_ = 0;
+};
+
+TEST_F(GitRefreshed, BeforeACommandThatReadsIt) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  for (int call = 0; call < 3; ++call) {
+    Touch();
+    EXPECT_TRUE(IndexIsStale());
+    const Json said = client.CallTool("bash", {{"command", kDescribe}});
+    EXPECT_FALSE(IsDirty(said)) << call << said;
+    EXPECT_FALSE(said.contains("warnings")) << said;
+    EXPECT_FALSE(IndexIsStale());
+    Touch();
+    const Json made = client.CallTool("make", {{"target", "version"}});
+    EXPECT_FALSE(IsDirty(made)) << call << made;
+  }
+  WriteText(project_.root() / "a.txt", "changed\n");
+  EXPECT_TRUE(IsDirty(client.CallTool("bash", {{"command", kDescribe}})));
+  EXPECT_TRUE(IsDirty(client.CallTool("make", {{"target", "version"}})));
+}
+
+// What a command does shows once it has run.
+TEST_F(GitRefreshed, BeforeAScriptThatHasReadItOnce) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  EXPECT_FALSE(IsDirty(client.CallTool("bash", {{"command", "sh version.sh"}})));
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
+    const Json said = client.CallTool("bash", {{"command", "sh version.sh"}});
+    EXPECT_FALSE(IsDirty(said)) << call << said;
+  }
+}
+
+TEST_F(GitRefreshed, AfterACommandThatReadsIt) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result =
+      client.CallTool("bash", {{"command", "sh version.sh; touch -d yesterday a.txt b.txt"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_TRUE(Eventually([&] { return !IndexIsStale(); }));
+}
+
+// One that does not read it waits for no git.
+TEST_F(GitRefreshed, NotForOtherCommands) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
+  Touch();
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
+    EXPECT_TRUE(client.CallTool("bash", {{"command", "cat a.txt"}})["success"]);
+  }
+  EXPECT_TRUE(IndexIsStale());
+}
+
+// Commands in a directory below do not see the repository.
+TEST_F(GitRefreshed, NotForCommandsThatCannotReadIt) {
+  fs::create_directory(project_.root() / "sub");
+  McpClient client(project_.Server());
+  client.Initialize();
+  Touch();
+  const std::string below = (project_.root() / "sub").string();
+  const Json result =
+      client.CallTool("bash", {{"command", "git status"}, {"working_directory", below}});
+  EXPECT_FALSE(result["success"]) << result;
+  EXPECT_TRUE(IndexIsStale());
+}
+
+// Whatever the repository names, that git executes nothing but git.
+TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
+  const fs::path evil = project_.root() / ".git/hooks/post-index-change";
+  WriteText(evil, "#!/bin/sh\ntouch \"" + (project_.root() / "ran").string() + "\"\n");
+  fs::permissions(evil, fs::perms::owner_all);
+  Git({"config", "core.fsmonitor", evil.string()});
+  Git({"config", "filter.x.clean", evil.string()});
+  WriteText(project_.root() / ".git/info/attributes", "b.txt filter=x\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  Touch();
+  // `true` executes nothing either.
+  const Json result = client.CallTool("bash", {{"command", "true # git"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  const auto stale = [&] {
+    return project_.Git({"-c", "core.fsmonitor=false", "diff-files", "--name-only"}).output;
+  };
+  EXPECT_EQ(stale(), "") << "it was refreshed all the same";
+  Git({"config", "filter.x.required", "true"});
+  Touch();
+  EXPECT_TRUE(client.CallTool("bash", {{"command", "true # git"}})["success"]);
+  EXPECT_TRUE(stale().contains("b.txt")) << "not without the filter that it has to go through";
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  Git({"status"});
+  EXPECT_TRUE(fs::exists(project_.root() / "ran")) << "outside git executes it";
+}
+
+// Whoever holds the index outside is not disturbed, and the call does not wait for him.
+TEST_F(GitRefreshed, NotWhileAnotherGitHoldsTheIndex) {
+  WriteText(project_.root() / ".git/index.lock", "");
+  McpClient client(project_.Server());
+  client.Initialize();
+  Touch();
+  const Json result = client.CallTool("bash", {{"command", "git status --short"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_FALSE(result.contains("warnings")) << result;
+  EXPECT_TRUE(IndexIsStale());
+  EXPECT_TRUE(fs::exists(project_.root() / ".git/index.lock"));
+}
+
+// Where commands may write the repository, their own git does it.
+TEST_F(GitRefreshed, NotWhereCommandsDoItThemselves) {
+  for (const char* line : {"git: {commands: write}", "namespaces: off"}) {
+    Touch();
+    EXPECT_TRUE(IsDirty(Bash(kDescribe, line))) << line;
+    EXPECT_FALSE(IsDirty(Bash("git status >/dev/null; " + std::string(kDescribe), line))) << line;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,158 @@
+#include "supervisor/tools/git_refresh.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/finally.h"
+#include "policy/path.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/loop/within_memory.h"
+#include "supervisor/tools/git_reader.h"
+
+namespace pa {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Longer than a repository of 80,000 files needs. The command starts then, and the refresh goes on.
+constexpr milliseconds kPatience{2000};
+constexpr milliseconds kLimit{60000};
+
+bool IsProbablyGit(const std::vector<std::string>& argv) {
+  return argv.front() == "make" || argv.back().contains("git");
+}
+
+std::string NameOfCommand(const Work& work, const std::vector<std::string>& argv) {
+  std::string name = work.directory.path();
+  for (const std::string& argument : argv) name += '\0' + argument;
+  return name;
+}
+
+// `git status` writes an index that has to be corrected and nothing else, and nothing at all while
+// another git holds the index (git-status(1), BACKGROUND REFRESH). It looks at no untracked file.
+std::vector<std::string> Argv() {
+  return {"git",
+          "status",
+          "--porcelain",
+          "--untracked-files=no",
+          "--ignore-submodules=all",
+          "--no-renames",
+          "--no-ahead-behind"};
+}
+
+struct Started {
+  CommandPlan plan;
+  policy::Allow allow;
+  policy::PolicyPtr policy;
+  RunOptions options;
+};
+
+Task<bool> Run(Runner& runner, Started started) {
+  Task<Execution> task = runner.Run(std::move(started.plan), std::move(started.allow),
+                                    std::move(started.policy), std::move(started.options));
+  const Execution run = co_await task;
+  co_return run.Succeeded();
+}
+
+// Wakes up one coroutine, once, whoever is first.
+struct Awakening {
+  Completion<bool> done;
+  bool set = false;
+  void Set(bool value) {
+    if (!std::exchange(set, true)) done.Set(value);
+  }
+};
+
+}  // namespace
+
+GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
+                       const policy::Allow& allow, const std::vector<std::string>& argv,
+                       CallContext& call)
+    : work_(work),
+      call_(call),
+      uses_(call.runner.index_uses()),
+      command_(NameOfCommand(work, argv)),
+      expected_(uses_.Expects(command_).value_or(IsProbablyGit(argv))) {
+  if (allow.writes_git() || !call.runner.UsesNamespaces(allow)) return;
+  PreparedGit git = StartGit(work, permission, call);
+  if (!git || !git->repository) return;
+  const std::string& git_dir = git->repository->git_dir;
+  const bool visible = std::ranges::any_of(
+      allow.confinement().paths,
+      [&](const sandbox::PathGrant& grant) { return policy::IsBeneath(git_dir, grant.path); });
+  if (!visible) return;  // as that of a directory above
+  git->settings.push_back({"core.hooksPath", "/dev/null"});
+  git_ = *std::move(git);
+}
+
+Task<bool> GitRefresh::Before() {
+  if (!git_) co_return true;
+  const std::string& git_dir = git_->repository->git_dir;
+  bool fresh = true;
+  // The second time only if one was under way that had begun before another command ended.
+  for (int attempt = 0; expected_ && fresh && attempt < 2; ++attempt) {
+    Begin(true);
+    const std::shared_ptr<IndexUses::Refresh> refresh = uses_.UnderWay(git_dir);
+    if (!refresh) break;
+    const bool sees_all = refresh->since == uses_.ended();
+    Task<bool> waiting = Await(*refresh);
+    fresh = co_await waiting;
+    if (sees_all) break;
+  }
+  co_return fresh;
+}
+
+Task<bool> GitRefresh::Await(IndexUses::Refresh& refresh) {
+  const auto awakening = std::make_shared<Awakening>();
+  refresh.waiting.emplace_back([awakening] { awakening->Set(true); });
+  TimerHandle timer(call_.runner.loop());
+  timer.Start(kPatience, [awakening] { awakening->Set(false); });
+  call_.cancel.OnCancel([awakening] { awakening->Set(false); });
+  const Finally forget([&] { call_.cancel.Forget(); });
+  Completion<bool>& done = awakening->done;
+  const bool ended = co_await done;
+  co_return ended;
+}
+
+std::string GitRefresh::index() const { return git_ ? git_->repository->git_dir + "/index" : ""; }
+
+void GitRefresh::After(const Execution& run) {
+  if (!git_) return;
+  uses_.Learn(command_, run.read_index);
+  if (run.read_index && run.namespaces) Begin(false);
+}
+
+// One at a time: who comes while it is under way waits for that one. What a command changed since
+// it began is for the one that follows the command.
+void GitRefresh::Begin(bool at_once) {
+  const policy::Repository& repository = *git_->repository;
+  if (uses_.UnderWay(repository.git_dir)) return;
+  const GitReader reader = ReaderOf(work_, *git_, call_);
+  std::vector<sandbox::PathGrant> grants = RepositoryGrants(work_, reader);
+  grants.push_back(
+      {repository.git_dir, sandbox::kReadWrite, "git's index", sandbox::Symlinks::kRefuse});
+  Started started{
+      .plan = {.executable = git_->executable,
+               .argv = Argv(),
+               .env = GitEnvironment(work_, *git_, call_),
+               .directory = work_.directory},
+      .allow = git_->permission.For({.purpose = policy::Purpose::kGitIdentity,
+                                     .extra = std::move(grants),
+                                     .timeout = kLimit}),
+      .policy = call_.policy,
+      .options = {
+          .serialise_key = repository.common_dir, .repository = repository, .capture = false}};
+  started.plan.env["GIT_OPTIONAL_LOCKS"] = "1";
+  uses_.Begin(repository.git_dir);
+  const auto start = [&runner = call_.runner, git_dir = repository.git_dir,
+                      shared = std::make_shared<Started>(std::move(started))] {
+    Detach(WithinMemory(Run(runner, std::move(*shared)), [] { return false; }),
+           [&runner, git_dir](bool) { runner.index_uses().End(git_dir); });
+  };
+  if (at_once) return start();
+  uses_.AfterReply(start);
+}
+
+}  // namespace pa

@@ -1,0 +1,57 @@
+// GitRefresh: keeps git's index up to date for commands with a read-only repository, which cannot
+// do that themselves (supervisor/run/index_uses.h).
+//
+//    GitRefresh refresh(work, permission, allow, plan.argv, call);
+//    Task<bool> before = refresh.Before();       // waits for it, two seconds at most
+//    [[maybe_unused]] const bool fresh = co_await before;
+//    ... the command runs, with RunOptions::watch_index = refresh.index() ...
+//    refresh.After(execution);                   // waits for nothing
+//
+// Before a command that reads the index, or may: one that did when it ran last; a make target that
+// runs for the first time; a shell command that has never run and has "git" in it. After a command
+// that did. Only the index of the repository in which the command works is refreshed, not those of
+// submodules and of repositories below.
+//
+// That git executes nothing but git: no hook, no filter. So an index whose touched files have to go
+// through a filter stays as it is. It is not part of a call, so the audit log does not have it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/decide.h"
+#include "supervisor/run/execution.h"
+#include "supervisor/run/index_uses.h"
+#include "supervisor/tools/git.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+class GitRefresh {
+ public:
+  // `work`, `permission` and `call` must outlive it. `argv`: of the command of make or bash.
+  GitRefresh(const Work& work, const policy::Permission& permission, const policy::Allow& allow,
+             const std::vector<std::string>& argv, CallContext& call);
+  GitRefresh(const GitRefresh&) = delete;
+  GitRefresh& operator=(const GitRefresh&) = delete;
+
+  // Right before the command. Whether the index is up to date now, as far as it has to be.
+  Task<bool> Before();
+  // What shows that the command reads the index; "": nothing is to be known.
+  std::string index() const;
+  void After(const Execution& run);
+
+ private:
+  void Begin(bool at_once);
+  Task<bool> Await(IndexUses::Refresh& refresh);
+
+  const Work& work_;
+  CallContext& call_;
+  IndexUses& uses_;
+  std::string command_;     // how it is remembered
+  bool expected_ = false;   // that the command reads the index
+  std::optional<Git> git_;  // nothing: there is no index that the command cannot write
+};
+
+}  // namespace pa
