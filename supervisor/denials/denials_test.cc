@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "policy/access.h"
 #include "tests/support/policy_fixture.h"
 
 namespace pa {
@@ -219,6 +220,28 @@ TEST_F(DenialsTest, WhatIsSealedHasNoLine) {
   inspector_.Directory("/r");
   EXPECT_EQ(One("touch: cannot touch '/r/new': Read-only file system").blocked_by,
             "mounts: write not granted by the policy");
+}
+
+// No line is named that may open another repository than the one that was refused.
+TEST_F(DenialsTest, WhichRepositoryWasRefusedIsNotAlwaysKnown) {
+  inspector_.Directory("/p/.git");
+  const SealedPath own{.path = "/p/.git",
+                       .read_only = true,
+                       .reason = "the repository",
+                       .source = policy::ProtectionSource::kGitCommands};
+  const std::string line = "error: cannot open '.git/FETCH_HEAD': Read-only file system";
+  namespaces_ = true;
+  sealed_ = {own};
+  EXPECT_EQ(One(line).path, "/p/.git/FETCH_HEAD");
+  EXPECT_EQ(One(line).allow_with, policy::kGitCommandsLine);
+  sealed_ = {own, {.path = "/p/below/.git", .read_only = true, .reason = "git repository below"}};
+  const Denial either = One(line);
+  EXPECT_EQ(either.path, "");
+  EXPECT_EQ(either.allow_with, "");
+  EXPECT_TRUE(either.blocked_by.starts_with("protected path: a git repository"))
+      << either.blocked_by;
+  EXPECT_EQ(One("error: cannot open '/p/.git/FETCH_HEAD': Read-only file system").allow_with,
+            policy::kGitCommandsLine);
 }
 
 TEST_F(DenialsTest, WhatMayHaveBeenAnythingMustBeRefusedAsEverything) {
