@@ -31,7 +31,7 @@ debian_packages() {
       "autoconf automake libtool flex bison xkb-data libxml2-dev libxml2-utils python3-markupsafe" \
       "librust-semver-dev librust-serde-dev perl tcl tcl-dev bundler rake ruby-minitest" \
       "texlive-latex-base gdb libevent-dev libncurses-dev libwww-perl libtest-needs-perl" \
-      "golang-golang-x-sys-dev" ;;
+      "golang-golang-x-sys-dev git-lfs pre-commit python3-setuptools-scm" ;;
     tenants) echo "nginx haproxy openssl" ;;
     machine) echo "mmdebstrap systemd-container procps" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
@@ -58,7 +58,8 @@ fedora_packages() {
     clients) echo "nodejs npm=npm" ;;
     toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo" \
       "rust golang java-devel maven maven-compiler-plugin maven-resources-plugin" \
-      "maven-surefire-plugin maven-surefire-provider-junit4 junit" ;;
+      "maven-surefire-plugin maven-surefire-provider-junit4 junit git-lfs pre-commit" \
+      "python3-setuptools_scm" ;;
     tenants) echo "nginx haproxy openssl" ;;
     machine) echo "mmdebstrap systemd-container procps-ng" ;;
     kernels)

@@ -106,8 +106,10 @@ class Toolchains : public ::testing::TestWithParam<Case> {
   // The command line, because a build has no patience that is the same everywhere: meson's timeout
   // counts.
   Json Make(const char* target, const char* policy = nullptr) {
-    std::vector<std::string> command = {BuiltProgram("PA_SERVER"), "call", "make"};
-    command.push_back(Json{{"target", target}}.dump());
+    return Call("make", {{"target", target}}, policy);
+  }
+  Json Call(const char* tool, const Json& arguments, const char* policy = nullptr) {
+    std::vector<std::string> command = {BuiltProgram("PA_SERVER"), "call", tool, arguments.dump()};
     for (const char* option : {"--json", "--enable", "all"}) command.emplace_back(option);
     if (policy != nullptr) {
       WriteText(dir_.path() / "policy.yaml", std::string("version: 1\n") + policy);
@@ -226,6 +228,96 @@ TEST_P(GitDependencies, AreFetchedAndUpdated) {
     Shell("grep -rl 'version 1' up --exclude-dir=.git | xargs sed -i 's/version 1/version 2/'",
           project_);
   }
+}
+
+// Programs that call git in the project's own repository, which is read-only to commands. Of each
+// what works, and what is refused (docs/policy.md has the table).
+struct GitProgram {
+  const char* name;
+  const char* present;  // as in Toolchain
+  const char* prepare;  // what the user does outside, in an empty repository
+  const char* works;
+  const char* proof;  // in its output
+  const char* refused;
+};
+
+constexpr GitProgram kGitPrograms[] = {
+    {"setuptools_scm",
+     "/usr/bin/python3 -c 'import setuptools_scm' || { echo setuptools_scm is not installed; exit "
+     "1; }",
+     "echo 'from setuptools import setup' >setup.py && echo 'setup(name=\"x\", "
+     "use_scm_version=True, py_modules=[\"x\"])' >>setup.py && touch x.py && git add . && "
+     "git commit -qm one && git tag v1.2.0",
+     "touch -d yesterday x.py; python3 setup.py --version", "1.2.0", "git tag v1.3.0"},
+    {"npm_version", kToolchains[3].present,
+     "echo '{\"name\": \"x\", \"version\": \"1.0.0\"}' >package.json && git add . && git commit "
+     "-qm one",
+     "npm version --no-git-tag-version patch", "v1.0.1",
+     "git show HEAD:package.json >package.json; npm version minor"},
+    {"pre_commit",
+     "command -v pre-commit >/dev/null || { echo pre-commit is not installed; exit 1; }",
+     "printf 'repos:\\n- repo: local\\n  hooks:\\n  - {id: t, name: some text, entry: test -s, "
+     "language: system, files: txt}\\n' >.pre-commit-config.yaml && echo a >a.txt && git add .",
+     "pre-commit run --all-files", "Passed", "pre-commit run"},
+    {"pre_commit_install",
+     "command -v pre-commit >/dev/null || { echo pre-commit is not installed; exit 1; }",
+     "echo 'repos: []' >.pre-commit-config.yaml", "pre-commit validate-config", "",
+     "pre-commit install"},
+    {"git_lfs", "command -v git-lfs >/dev/null || { echo git-lfs is not installed; exit 1; }",
+     "git lfs install --local && git lfs track '*.bin' && echo a >a.bin && git add . && git commit "
+     "-qm one",
+     "git lfs ls-files", "a.bin", "touch -d yesterday a.bin; git status"},
+    {"fetch_content", kToolchains[1].present,
+     "git init -q ../up && cd ../up && touch CMakeLists.txt && git add . && git commit -qm one && "
+     "git branch -M main && git clone -q . ../project/up.git && cd ../project && "
+     "printf 'cmake_minimum_required(VERSION 3.20)\\nproject(x NONE)\\ninclude(FetchContent)\\n"
+     "FetchContent_Declare(up GIT_REPOSITORY ${CMAKE_SOURCE_DIR}/up.git GIT_TAG main)\\n"
+     "FetchContent_MakeAvailable(up)\\n' >CMakeLists.txt && cmake -B out",
+     "cmake -B out -DFETCHCONTENT_UPDATES_DISCONNECTED=ON", "Generating done",
+     "cmake -B out -DFETCHCONTENT_UPDATES_DISCONNECTED=OFF"},
+};
+
+class GitPrograms : public Toolchains {
+ protected:
+  void SetUp() override {
+    fs::create_directories(home_);
+    fs::create_directories(project_);
+  }
+};
+constexpr Case kInGit[] = {{{"git_programs", "", "", "", ""}, Tier::kAsGranted}};
+INSTANTIATE_TEST_SUITE_P(Each, GitPrograms, ::testing::ValuesIn(kInGit), NameOf);
+
+TEST_P(GitPrograms, WorkOrAreRefused) {
+  if (Call("bash", {{"command", "true"}}, "namespaces: require\n")["success"] != true) {
+    GTEST_SKIP() << "namespaces are not granted here";
+  }
+  std::string missing;
+  for (const GitProgram& program : kGitPrograms) {
+    const ProgramResult present = Shell(program.present, dir_.path());
+    if (present.exit_code != 0) {
+      missing += present.output;
+      continue;
+    }
+    fs::remove_all(project_);
+    fs::create_directories(project_);
+    const ProgramResult prepared = Shell(
+        "git config --global user.name a && git config --global user.email b && git init -q && " +
+            std::string(program.prepare),
+        project_);
+    ASSERT_EQ(prepared.exit_code, 0) << program.name << prepared.output << prepared.errors;
+    Json works = Call("bash", {{"command", program.works}});
+    ASSERT_TRUE(works["success"]) << program.name << works.dump(1);
+    EXPECT_TRUE(works["data"]["stdout"].get<std::string>().contains(program.proof))
+        << program.name << works.dump(1);
+    Json refused = Call("bash", {{"command", program.refused}});
+    EXPECT_FALSE(refused["success"]) << program.name << refused.dump(1);
+    EXPECT_EQ(refused["data"].value("denials", Json::array()).size(), 1U)
+        << program.name << refused.dump(1);
+    // The sandbox refused it, and nothing else does.
+    const ProgramResult outside = Shell(program.refused, project_);
+    EXPECT_EQ(outside.exit_code, 0) << program.name << outside.output << outside.errors;
+  }
+  if (!missing.empty()) Missing(missing);
 }
 
 }  // namespace
