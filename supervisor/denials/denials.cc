@@ -318,20 +318,21 @@ std::string WhyNoLine(const SealedPath& sealed) {
 }
 
 // git names what lies in a repository from the top of its working tree, `.git/FETCH_HEAD`, and does
-// not say which. A line that opens the project's own opens none of those below.
+// not say which. The line that opens the project's own repositories opens none of those below.
 std::optional<Denial> OfSomeRepository(const Refusal& refusal, std::span<const SealedPath> sealed) {
-  constexpr std::string_view kGit = ".git/";
   if (refusal.reason != Reason::kReadOnly) return std::nullopt;
-  if (!std::ranges::all_of(refusal.names, [&](const auto& name) { return name.starts_with(kGit); }))
-    return std::nullopt;
-  const auto several = std::ranges::count_if(
-      sealed, [](const SealedPath& one) { return one.read_only && one.path.ends_with("/.git"); });
-  if (several < 2) return std::nullopt;
+  const auto is_named = [](const std::string& name) { return name.starts_with(".git/"); };
+  if (!std::ranges::all_of(refusal.names, is_named)) return std::nullopt;
+  const auto is_below = [](const SealedPath& one) {
+    return one.read_only && one.path.ends_with("/.git") &&
+           one.source != policy::ProtectionSource::kGitCommands;
+  };
+  if (std::ranges::none_of(sealed, is_below)) return std::nullopt;
   return Denial{.access = "write",
                 .blocked_by = "protected path: a git repository of the working tree",
                 .remark =
-                    "the message does not say which: the project's own, or one below it, "
-                    "which no line of policy opens; the user does it outside the sandbox"};
+                    "the message does not say which; no line of policy opens one below the "
+                    "working directory: the user changes it outside the sandbox"};
 }
 
 std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {

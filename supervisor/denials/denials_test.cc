@@ -242,6 +242,11 @@ TEST_F(DenialsTest, WhichRepositoryWasRefusedIsNotAlwaysKnown) {
       << either.blocked_by;
   EXPECT_EQ(One("error: cannot open '/p/.git/FETCH_HEAD': Read-only file system").allow_with,
             policy::kGitCommandsLine);
+  sealed_ = {own, own};
+  sealed_.back().path = "/p/submodule/.git";
+  EXPECT_EQ(One(line).allow_with, policy::kGitCommandsLine) << "it opens both";
+  sealed_ = {{.path = "/p/below/.git", .read_only = true, .reason = "git repository below"}};
+  EXPECT_EQ(One(line), either) << "the project's own can be written";
 }
 
 TEST_F(DenialsTest, WhatMayHaveBeenAnythingMustBeRefusedAsEverything) {
