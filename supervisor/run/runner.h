@@ -108,8 +108,8 @@ class Runner {
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin
   FileTurns& file_turns();
-  GitIdentity& git_identity();  // of the commits of commands
-  IndexUses& index_uses();
+  GitIdentity& git_identity();            // of the commits of commands
+  IndexUses& index_uses();                // of repositories that commands cannot write
   Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's
 

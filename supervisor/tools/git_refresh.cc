@@ -14,14 +14,18 @@
 namespace pa {
 namespace {
 
+using std::chrono::duration_cast;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 // Longer than a repository of 80,000 files needs. The command starts then, and the refresh goes on.
 constexpr milliseconds kPatience{2000};
 constexpr milliseconds kLimit{60000};
 
-bool IsProbablyGit(const std::vector<std::string>& argv) {
-  return argv.front() == "make" || argv.back().contains("git");
+// A make target may run it, and a shell command, or a value that it is given, names it.
+bool MayRunGit(const std::vector<std::string>& argv) {
+  const auto names_git = [](const std::string& one) { return one.contains("git"); };
+  return argv.front() == "make" || std::ranges::any_of(argv, names_git);
 }
 
 std::string NameOfCommand(const Work& work, const std::vector<std::string>& argv) {
@@ -74,7 +78,7 @@ GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
       call_(call),
       uses_(call.runner.index_uses()),
       command_(NameOfCommand(work, argv)),
-      expected_(uses_.Expects(command_).value_or(IsProbablyGit(argv))) {
+      expected_(uses_.Expects(command_).value_or(MayRunGit(argv))) {
   if (allow.writes_git() || !call.runner.UsesNamespaces(allow)) return;
   PreparedGit git = StartGit(work, permission, call);
   if (!git || !git->repository) return;
@@ -91,24 +95,25 @@ Task<bool> GitRefresh::Before() {
   if (!git_) co_return true;
   const std::string& git_dir = git_->repository->git_dir;
   bool fresh = true;
+  const auto until = steady_clock::now() + kPatience;
   // The second time only if one was under way that had begun before another command ended.
   for (int attempt = 0; expected_ && fresh && attempt < 2; ++attempt) {
     Begin(true);
     const std::shared_ptr<IndexUses::Refresh> refresh = uses_.UnderWay(git_dir);
     if (!refresh) break;
     const bool sees_all = refresh->since == uses_.ended();
-    Task<bool> waiting = Await(*refresh);
+    Task<bool> waiting = Await(*refresh, duration_cast<milliseconds>(until - steady_clock::now()));
     fresh = co_await waiting;
     if (sees_all) break;
   }
   co_return fresh;
 }
 
-Task<bool> GitRefresh::Await(IndexUses::Refresh& refresh) {
+Task<bool> GitRefresh::Await(IndexUses::Refresh& refresh, milliseconds patience) {
   const auto awakening = std::make_shared<Awakening>();
   refresh.waiting.emplace_back([awakening] { awakening->Set(true); });
   TimerHandle timer(call_.runner.loop());
-  timer.Start(kPatience, [awakening] { awakening->Set(false); });
+  timer.Start(std::max(patience, milliseconds(0)), [awakening] { awakening->Set(false); });
   call_.cancel.OnCancel([awakening] { awakening->Set(false); });
   const Finally forget([&] { call_.cancel.Forget(); });
   Completion<bool>& done = awakening->done;

@@ -12,10 +12,12 @@
 // that did. Only the index of the repository in which the command works is refreshed, not those of
 // submodules and of repositories below.
 //
-// That git executes nothing but git: no hook, no filter. So an index whose touched files have to go
-// through a filter stays as it is. It is not part of a call, so the audit log does not have it.
+// That git executes nothing but git: no hook, no filter. If a touched file has to go through a
+// filter (filter.NAME.required), the index stays as it is. It is not part of a call, so the audit
+// log does not have it.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +46,8 @@ class GitRefresh {
 
  private:
   void Begin(bool at_once);
-  Task<bool> Await(IndexUses::Refresh& refresh);
+  // False: `patience` is used up, or the call was cancelled.
+  Task<bool> Await(IndexUses::Refresh& refresh, std::chrono::milliseconds patience);
 
   const Work& work_;
   CallContext& call_;

@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/support/project.h"
@@ -309,6 +312,12 @@ class GitRefreshed : public GitCommands {
                                                 "\ntouch:\n\t@touch -d '1 year ago' a.txt b.txt\n");
     Git({"add", "Makefile", "version.sh"});
     Git({"commit", "-qm", "two"});
+    client_.emplace(project_.Server());
+    client_->Initialize();
+  }
+  // Of one server, which remembers what commands do.
+  Json Call(std::string_view tool, Json arguments) {
+    return client_->CallTool(tool, std::move(arguments));
   }
   static bool IsDirty(const Json& result) { return result["data"]["stdout"] != "clean\n"; }
   void Touch() {
@@ -322,58 +331,50 @@ class GitRefreshed : public GitCommands {
 
   static constexpr const char* kDescribe =
       "git diff-index --quiet HEAD && echo clean || echo dirty";
+  std::optional<McpClient> client_;
   int hours_ = 0;
 };
 
 TEST_F(GitRefreshed, BeforeACommandThatReadsIt) {
-  McpClient client(project_.Server());
-  client.Initialize();
   for (int call = 0; call < 3; ++call) {
     Touch();
     EXPECT_TRUE(IndexIsStale());
-    const Json said = client.CallTool("bash", {{"command", kDescribe}});
+    const Json said = Call("bash", {{"command", kDescribe}});
     EXPECT_FALSE(IsDirty(said)) << call << said;
     EXPECT_FALSE(said.contains("warnings")) << said;
     EXPECT_FALSE(IndexIsStale());
     Touch();
-    const Json made = client.CallTool("make", {{"target", "version"}});
+    const Json made = Call("make", {{"target", "version"}});
     EXPECT_FALSE(IsDirty(made)) << call << made;
   }
   WriteText(project_.root() / "a.txt", "changed\n");
-  EXPECT_TRUE(IsDirty(client.CallTool("bash", {{"command", kDescribe}})));
-  EXPECT_TRUE(IsDirty(client.CallTool("make", {{"target", "version"}})));
+  EXPECT_TRUE(IsDirty(Call("bash", {{"command", kDescribe}})));
+  EXPECT_TRUE(IsDirty(Call("make", {{"target", "version"}})));
 }
 
 // What a command does shows once it has run.
 TEST_F(GitRefreshed, BeforeAScriptThatHasReadItOnce) {
-  McpClient client(project_.Server());
-  client.Initialize();
-  EXPECT_FALSE(IsDirty(client.CallTool("bash", {{"command", "sh version.sh"}})));
+  EXPECT_FALSE(IsDirty(Call("bash", {{"command", "sh version.sh"}})));
   for (int call = 0; call < 3; ++call) {
-    EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
-    const Json said = client.CallTool("bash", {{"command", "sh version.sh"}});
+    EXPECT_TRUE(Call("make", {{"target", "touch"}})["success"]);
+    const Json said = Call("bash", {{"command", "sh version.sh"}});
     EXPECT_FALSE(IsDirty(said)) << call << said;
   }
 }
 
 TEST_F(GitRefreshed, AfterACommandThatReadsIt) {
-  McpClient client(project_.Server());
-  client.Initialize();
-  const Json result =
-      client.CallTool("bash", {{"command", "sh version.sh; touch -d yesterday a.txt b.txt"}});
+  const Json result = Call("bash", {{"command", "sh version.sh; touch -d yesterday a.txt b.txt"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_TRUE(Eventually([&] { return !IndexIsStale(); }));
 }
 
 // One that does not read it waits for no git.
 TEST_F(GitRefreshed, NotForOtherCommands) {
-  McpClient client(project_.Server());
-  client.Initialize();
-  EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
+  EXPECT_TRUE(Call("make", {{"target", "touch"}})["success"]);
   Touch();
   for (int call = 0; call < 3; ++call) {
-    EXPECT_TRUE(client.CallTool("make", {{"target", "touch"}})["success"]);
-    EXPECT_TRUE(client.CallTool("bash", {{"command", "cat a.txt"}})["success"]);
+    EXPECT_TRUE(Call("make", {{"target", "touch"}})["success"]);
+    EXPECT_TRUE(Call("bash", {{"command", "cat a.txt"}})["success"]);
   }
   EXPECT_TRUE(IndexIsStale());
 }
@@ -381,12 +382,9 @@ TEST_F(GitRefreshed, NotForOtherCommands) {
 // Commands in a directory below do not see the repository.
 TEST_F(GitRefreshed, NotForCommandsThatCannotReadIt) {
   fs::create_directory(project_.root() / "sub");
-  McpClient client(project_.Server());
-  client.Initialize();
   Touch();
   const std::string below = (project_.root() / "sub").string();
-  const Json result =
-      client.CallTool("bash", {{"command", "git status"}, {"working_directory", below}});
+  const Json result = Call("bash", {{"command", "git status"}, {"working_directory", below}});
   EXPECT_FALSE(result["success"]) << result;
   EXPECT_TRUE(IndexIsStale());
 }
@@ -399,11 +397,9 @@ TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
   Git({"config", "core.fsmonitor", evil.string()});
   Git({"config", "filter.x.clean", evil.string()});
   WriteText(project_.root() / ".git/info/attributes", "b.txt filter=x\n");
-  McpClient client(project_.Server());
-  client.Initialize();
   Touch();
   // `true` executes nothing either.
-  const Json result = client.CallTool("bash", {{"command", "true # git"}});
+  const Json result = Call("bash", {{"command", "true # git"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_FALSE(fs::exists(project_.root() / "ran"));
   const auto stale = [&] {
@@ -412,20 +408,18 @@ TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
   EXPECT_EQ(stale(), "") << "it was refreshed all the same";
   Git({"config", "filter.x.required", "true"});
   Touch();
-  EXPECT_TRUE(client.CallTool("bash", {{"command", "true # git"}})["success"]);
+  EXPECT_TRUE(Call("bash", {{"command", "true # git"}})["success"]);
   EXPECT_TRUE(stale().contains("b.txt")) << "not without the filter that it has to go through";
   EXPECT_FALSE(fs::exists(project_.root() / "ran"));
   Git({"status"});
   EXPECT_TRUE(fs::exists(project_.root() / "ran")) << "outside git executes it";
 }
 
-// Whoever holds the index outside is not disturbed, and the call does not wait for him.
+// Whoever holds the index outside is not disturbed.
 TEST_F(GitRefreshed, NotWhileAnotherGitHoldsTheIndex) {
   WriteText(project_.root() / ".git/index.lock", "");
-  McpClient client(project_.Server());
-  client.Initialize();
   Touch();
-  const Json result = client.CallTool("bash", {{"command", "git status --short"}});
+  const Json result = Call("bash", {{"command", "git status --short"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_FALSE(result.contains("warnings")) << result;
   EXPECT_TRUE(IndexIsStale());
