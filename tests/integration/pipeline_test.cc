@@ -153,7 +153,7 @@ TEST_F(PipelineTest, EachCallIsRecordedWithThePipelines) {
   EXPECT_EQ(pipeline["api"]["operation"], "pipeline");
   EXPECT_EQ(pipeline["metadata"]["correlation_uid"], result["meta"]["audit_id"]);
   EXPECT_FALSE(pipeline["unmapped"].contains("within"));
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(ends[i]["api"]["operation"], "bash");
     EXPECT_EQ(ends[i]["unmapped"]["within"], result["meta"]["audit_id"]);
     EXPECT_EQ(ends[i]["actor"]["session"]["uid"], pipeline["actor"]["session"]["uid"]);
