@@ -7,6 +7,7 @@
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa::testing {
 namespace {
@@ -218,7 +219,7 @@ TEST_F(JobsTest, ItsLogHasALimit) {
   Policy("limits: {output_total: 4MiB}\n");
   McpClient client(project_.Server());
   client.Initialize();
-  const std::string id = Begin(client, "yes | head -c 1G");
+  const std::string id = Begin(client, "yes | head -c " + std::to_string(Volume(1u << 30)));
   EXPECT_EQ(Do(client, "wait", id)["data"]["exit_code"], 0);
   const Json read = Do(client, "read", id, {{"offset", 1}, {"limit", 1}});
   EXPECT_EQ(read["data"]["lines"], "y\n");
