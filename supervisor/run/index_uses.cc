@@ -13,6 +13,8 @@ namespace {
 // One event is enough: a command that opens the file again and again makes no more of them.
 constexpr std::uint32_t kOpens = IN_OPEN | IN_ONESHOT | IN_DONT_FOLLOW;
 
+constexpr std::chrono::milliseconds kQuiet{100};
+
 }  // namespace
 
 IndexUses::Watch::Watch(IndexUses& uses, const std::string& index) : uses_(uses) {
@@ -52,7 +54,6 @@ std::optional<bool> IndexUses::Expects(const std::string& command) const {
 }
 
 void IndexUses::Learn(const std::string& command, bool reads) {
-  ++ended_;
   if (commands_.size() >= kMaxCommands) commands_.clear();
   commands_[std::hash<std::string>()(command)] = reads;
 }
@@ -62,8 +63,20 @@ std::shared_ptr<IndexUses::Refresh> IndexUses::UnderWay(const std::string& git_d
   return found == under_way_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<IndexUses::Refresh> IndexUses::Begin(const std::string& git_dir) {
-  return under_way_[git_dir] = std::make_shared<Refresh>(Refresh{.since = ended_, .waiting = {}});
+void IndexUses::Plan(const std::string& git_dir, std::function<void()> start) {
+  if (closed_) return;
+  under_way_[git_dir] = std::make_shared<Refresh>(Refresh{.start = std::move(start)});
+  if (!quiet_) quiet_.emplace(loop_);
+  quiet_->Start(kQuiet, [this] {
+    const auto planned = under_way_;
+    for (const auto& [path, refresh] : planned) Start(path);
+  });
+}
+
+void IndexUses::Start(const std::string& git_dir) {
+  const std::shared_ptr<Refresh> refresh = UnderWay(git_dir);
+  if (refresh == nullptr || refresh->start == nullptr) return;
+  std::exchange(refresh->start, nullptr)();
 }
 
 void IndexUses::End(const std::string& git_dir) {
@@ -74,19 +87,10 @@ void IndexUses::End(const std::string& git_dir) {
   for (const auto& tell : std::exchange(ended->waiting, {})) tell();
 }
 
-void IndexUses::AfterReply(std::function<void()> start) {
-  if (closed_) return;
-  starts_.push_back(std::move(start));
-  if (!soon_) soon_.emplace(loop_);
-  soon_->Start(std::chrono::milliseconds(1), [this] {
-    for (const auto& one : std::exchange(starts_, {})) one();
-  });
-}
-
 void IndexUses::Close() {
   closed_ = true;
-  starts_.clear();
-  soon_.reset();
+  quiet_.reset();
+  std::erase_if(under_way_, [](const auto& one) { return one.second->start != nullptr; });
 }
 
 }  // namespace pa

@@ -18,7 +18,6 @@
 #include <uv.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,10 +48,10 @@ class IndexUses {
     int watch_;
   };
 
-  // A refresh that is under way.
+  // A refresh that is to begin or under way.
   struct Refresh {
-    std::uint64_t since;                         // ended() when it began
-    std::vector<std::function<void()>> waiting;  // called once, when it has ended
+    std::function<void()> start;                      // null: it has begun
+    std::vector<std::function<void()>> waiting = {};  // called once, when it has ended
   };
 
   explicit IndexUses(uv_loop_t* loop) : loop_(loop) {}
@@ -62,15 +61,14 @@ class IndexUses {
   // Whether the command read the index when it ran last; nothing: that is not known.
   std::optional<bool> Expects(const std::string& command) const;
   void Learn(const std::string& command, bool reads);
-  // How many commands have ended: whatever those changed, a refresh that began since has seen.
-  std::uint64_t ended() const { return ended_; }
 
   // The one of the repository with this git directory, or null.
   std::shared_ptr<Refresh> UnderWay(const std::string& git_dir) const;
-  std::shared_ptr<Refresh> Begin(const std::string& git_dir);
+  // `start` is called by Start, or when no refresh was planned for a while: a reply does not wait
+  // for it, and a command that follows at once needs one of its own, which this one becomes.
+  void Plan(const std::string& git_dir, std::function<void()> start);
+  void Start(const std::string& git_dir);  // the one that was planned, if it has not begun
   void End(const std::string& git_dir);
-  // Calls `start` when what is ready now has been sent: a reply does not wait for it.
-  void AfterReply(std::function<void()> start);
   void Close();  // nothing starts any more
 
  private:
@@ -84,12 +82,10 @@ class IndexUses {
 
   uv_loop_t* loop_;
   Inotify inotify_;
-  std::uint64_t ended_ = 0;
   std::map<int, Watched> watched_;  // by inotify's number
   std::unordered_map<std::size_t, bool> commands_;
   std::map<std::string, std::shared_ptr<Refresh>> under_way_;  // by git directory
-  std::vector<std::function<void()>> starts_;
-  std::optional<TimerHandle> soon_;
+  std::optional<TimerHandle> quiet_;
   bool closed_ = false;
 };
 

@@ -81,12 +81,10 @@ TEST_F(IndexUsesTest, RemembersWhatACommandDidLast) {
 
 TEST_F(IndexUsesTest, WhoWaitsIsToldWhenItHasEnded) {
   EXPECT_EQ(uses_.UnderWay("/p/.git"), nullptr);
-  const auto refresh = uses_.Begin("/p/.git");
-  EXPECT_EQ(uses_.UnderWay("/p/.git"), refresh);
+  uses_.Plan("/p/.git", [] {});
+  const auto refresh = uses_.UnderWay("/p/.git");
+  ASSERT_NE(refresh, nullptr);
   EXPECT_EQ(uses_.UnderWay("/q/.git"), nullptr);
-  EXPECT_EQ(refresh->since, uses_.ended());
-  uses_.Learn("make", true);
-  EXPECT_NE(refresh->since, uses_.ended());
   int told = 0;
   refresh->waiting.emplace_back([&] {
     ++told;
@@ -97,17 +95,34 @@ TEST_F(IndexUsesTest, WhoWaitsIsToldWhenItHasEnded) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(IndexUsesTest, StartsWhatFollowsAReplyOnlyWhileItIsOpen) {
+TEST_F(IndexUsesTest, OneThatIsPlannedBeginsOnce) {
   int started = 0;
-  uses_.AfterReply([&] { ++started; });
-  EXPECT_EQ(started, 0);
-  uv_run(&loop_, UV_RUN_DEFAULT);
-  EXPECT_EQ(started, 1);
-  uses_.AfterReply([&] { ++started; });
+  for (const bool at_once : {true, false}) {
+    uses_.Plan("/p/.git", [&] { ++started; });
+    EXPECT_NE(uses_.UnderWay("/p/.git")->start, nullptr);
+    if (at_once) uses_.Start("/p/.git");
+    EXPECT_EQ(started, at_once ? 1 : 0);
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    uses_.Start("/p/.git");
+    EXPECT_EQ(started, 1);
+    EXPECT_EQ(uses_.UnderWay("/p/.git")->start, nullptr) << "it has begun";
+    uses_.End("/p/.git");
+    started = 0;
+  }
+}
+
+TEST_F(IndexUsesTest, NothingBeginsOnceItIsClosed) {
+  int started = 0;
+  uses_.Plan("/p/.git", [&] { ++started; });
+  uses_.Plan("/q/.git", [] {});
+  uses_.Start("/q/.git");
   uses_.Close();
-  uses_.AfterReply([&] { ++started; });
+  EXPECT_EQ(uses_.UnderWay("/p/.git"), nullptr);
+  EXPECT_NE(uses_.UnderWay("/q/.git"), nullptr) << "it has begun, and will end";
+  uses_.Plan("/p/.git", [&] { ++started; });
+  uses_.Start("/p/.git");
   uv_run(&loop_, UV_RUN_DEFAULT);
-  EXPECT_EQ(started, 1);
+  EXPECT_EQ(started, 0);
 }
 
 }  // namespace

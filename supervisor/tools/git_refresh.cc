@@ -92,24 +92,29 @@ GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
 }
 
 Task<bool> GitRefresh::Before() {
-  if (!git_) co_return true;
+  if (!git_ || !expected_) co_return true;
   const std::string& git_dir = git_->repository->git_dir;
-  bool fresh = true;
   const auto until = steady_clock::now() + kPatience;
-  // The second time only if one was under way that had begun before another command ended.
-  for (int attempt = 0; expected_ && fresh && attempt < 2; ++attempt) {
-    Begin(true);
-    const std::shared_ptr<IndexUses::Refresh> refresh = uses_.UnderWay(git_dir);
-    if (!refresh) break;
-    const bool sees_all = refresh->since == uses_.ended();
-    Task<bool> waiting = Await(*refresh, duration_cast<milliseconds>(until - steady_clock::now()));
+  bool fresh = true;
+  // One that has begun already may have seen files as they were before they changed.
+  const std::shared_ptr<IndexUses::Refresh> earlier = uses_.UnderWay(git_dir);
+  if (earlier && earlier->start == nullptr) {
+    Task<bool> waiting = Await(*earlier, until);
     fresh = co_await waiting;
-    if (sees_all) break;
+  }
+  if (!fresh) co_return false;
+  Plan();
+  uses_.Start(git_dir);
+  const std::shared_ptr<IndexUses::Refresh> refresh = uses_.UnderWay(git_dir);
+  if (refresh) {
+    Task<bool> waiting = Await(*refresh, until);
+    fresh = co_await waiting;
   }
   co_return fresh;
 }
 
-Task<bool> GitRefresh::Await(IndexUses::Refresh& refresh, milliseconds patience) {
+Task<bool> GitRefresh::Await(IndexUses::Refresh& refresh, steady_clock::time_point until) {
+  const auto patience = duration_cast<milliseconds>(until - steady_clock::now());
   const auto awakening = std::make_shared<Awakening>();
   refresh.waiting.emplace_back([awakening] { awakening->Set(true); });
   TimerHandle timer(call_.runner.loop());
@@ -126,12 +131,11 @@ std::string GitRefresh::index() const { return git_ ? git_->repository->git_dir 
 void GitRefresh::After(const Execution& run) {
   if (!git_) return;
   uses_.Learn(command_, run.read_index);
-  if (run.read_index && run.namespaces) Begin(false);
+  if (run.read_index && run.namespaces) Plan();
 }
 
-// One at a time: who comes while it is under way waits for that one. What a command changed since
-// it began is for the one that follows the command.
-void GitRefresh::Begin(bool at_once) {
+// One at a time.
+void GitRefresh::Plan() {
   const policy::Repository& repository = *git_->repository;
   if (uses_.UnderWay(repository.git_dir)) return;
   const GitReader reader = ReaderOf(work_, *git_, call_);
@@ -150,14 +154,11 @@ void GitRefresh::Begin(bool at_once) {
       .options = {
           .serialise_key = repository.common_dir, .repository = repository, .capture = false}};
   started.plan.env["GIT_OPTIONAL_LOCKS"] = "1";
-  uses_.Begin(repository.git_dir);
-  const auto start = [&runner = call_.runner, git_dir = repository.git_dir,
-                      shared = std::make_shared<Started>(std::move(started))] {
+  uses_.Plan(repository.git_dir, [&runner = call_.runner, git_dir = repository.git_dir,
+                                  shared = std::make_shared<Started>(std::move(started))] {
     Detach(WithinMemory(Run(runner, std::move(*shared)), [] { return false; }),
            [&runner, git_dir](bool) { runner.index_uses().End(git_dir); });
-  };
-  if (at_once) return start();
-  uses_.AfterReply(start);
+  });
 }
 
 }  // namespace pa

@@ -45,9 +45,9 @@ class GitRefresh {
   void After(const Execution& run);
 
  private:
-  void Begin(bool at_once);
-  // False: `patience` is used up, or the call was cancelled.
-  Task<bool> Await(IndexUses::Refresh& refresh, std::chrono::milliseconds patience);
+  void Plan();
+  // False: it lasts longer, or the call was cancelled.
+  Task<bool> Await(IndexUses::Refresh& refresh, std::chrono::steady_clock::time_point until);
 
   const Work& work_;
   CallContext& call_;
