@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/temp_dir.h"
 

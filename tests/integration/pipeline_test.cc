@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstddef>
+
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
