@@ -87,7 +87,6 @@ GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
       allow.confinement().paths,
       [&](const sandbox::PathGrant& grant) { return policy::IsBeneath(git_dir, grant.path); });
   if (!visible) return;  // as that of a directory above
-  git->settings.push_back({"core.hooksPath", "/dev/null"});
   git_ = *std::move(git);
 }
 
