@@ -61,6 +61,9 @@ inline long FsOpen(const char* type) { return syscall(SYS_fsopen, type, 1u /* CL
 inline long FsSetString(int fs, const char* key, const char* value) {
   return syscall(SYS_fsconfig, fs, 1u /* SET_STRING */, key, value, 0);
 }
+inline long FsSetFlag(int fs, const char* key) {
+  return syscall(SYS_fsconfig, fs, 0u /* SET_FLAG */, key, 0, 0);
+}
 inline long FsCreate(int fs) { return syscall(SYS_fsconfig, fs, 6u /* CREATE */, 0, 0, 0); }
 inline long FsMount(int fs, std::uint64_t attributes) {
   return syscall(SYS_fsmount, fs, 1u /* CLOEXEC */, static_cast<unsigned>(attributes));

@@ -64,6 +64,9 @@ enum class MountKind : std::uint8_t {
   kReadOnly = 4,
   kWritable = 5,
   kDevice = 6,  // a device file that can be opened
+  // A directory of which this command changes a copy of its own (overlayfs): the directory itself
+  // stays as it is, and the changes lie elsewhere.
+  kOverlay = 7,
 };
 
 // Limits of one request. 0 = no limit of this kind.

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 #include "base/directory_reader.h"
 #include "base/try.h"
@@ -36,7 +38,7 @@ SysResult<UniqueFd> Opened(long fd, const char* op, std::string_view subject) {
 
 struct FsOption {
   const char* key;
-  const char* value;
+  const char* value = nullptr;  // a flag has none
 };
 
 // A new file system that is mounted nowhere.
@@ -44,9 +46,9 @@ SysResult<UniqueFd> NewFileSystem(const char* type, std::initializer_list<FsOpti
                                   std::uint64_t attributes) {
   PA_TRY(const UniqueFd fs, Opened(FsOpen(type), "fsopen", type));
   for (const FsOption& option : options) {
-    if (FsSetString(fs.get(), option.key, option.value) < 0) {
-      return std::unexpected(SysError{"fsconfig", type, errno});
-    }
+    const long set = option.value == nullptr ? FsSetFlag(fs.get(), option.key)
+                                             : FsSetString(fs.get(), option.key, option.value);
+    if (set < 0) return std::unexpected(SysError{"fsconfig", type, errno});
   }
   if (FsCreate(fs.get()) < 0) return std::unexpected(SysError{"fsconfig", type, errno});
   return Opened(FsMount(fs.get(), attributes), "fsmount", type);
@@ -150,6 +152,45 @@ SysResult<void> Bind(int old_root, const MountView& mount) {
     return std::unexpected(SysError{"mount_setattr", mount.target, errno});
   }
   return MountAt(tree.get(), place, mount.target);
+}
+
+// The name of an open file, whatever characters its path has: overlayfs takes its directories by
+// name alone before Linux 6.13, and colons and commas divide them.
+class NameOfOpenFile {
+ public:
+  explicit NameOfOpenFile(int fd) {
+    char* const end = text_ + sizeof(text_) - 1;
+    char* const number = text_ + std::string_view(kPrefix).copy(text_, sizeof(text_));
+    *std::to_chars(number, end, fd).ptr = '\0';
+  }
+  const char* get() const { return text_; }
+
+ private:
+  static constexpr char kPrefix[] = "/proc/proc/self/fd/";
+  char text_[sizeof(kPrefix) + 10] = "";
+};
+
+SysResult<UniqueFd> OpenPart(const UniqueFd& base, const char* name, const char* path) {
+  return Opened(openat(base.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name,
+                path);
+}
+
+// userxattr: overlayfs's notes are attributes that a user namespace may set, Linux 5.11. volatile:
+// nothing of it is synced, because what shall last is taken over from it, Linux 5.10.
+SysResult<void> MountOverlay(int old_root, const MountView& mount) {
+  PA_TRY(const UniqueFd lower, OpenOutside(old_root, mount.target, O_PATH | O_DIRECTORY));
+  PA_TRY(const UniqueFd base, OpenOutside(old_root, mount.source, O_PATH | O_DIRECTORY));
+  PA_TRY(const UniqueFd upper, OpenPart(base, "upper", mount.source));
+  PA_TRY(const UniqueFd work, OpenPart(base, "work", mount.source));
+  PA_TRY(const UniqueFd overlay, NewFileSystem("overlay",
+                                               {{"lowerdir", NameOfOpenFile(lower.get()).get()},
+                                                {"upperdir", NameOfOpenFile(upper.get()).get()},
+                                                {"workdir", NameOfOpenFile(work.get()).get()},
+                                                {"userxattr"},
+                                                {"volatile"}},
+                                               kNoSuid | kNoDev));
+  PA_TRY(const UniqueFd place, MakeDirectories(mount.target));
+  return MountAt(overlay.get(), place, mount.target);
 }
 
 // Where devices cannot be opened: EACCES, as the file's mode says to anybody but root.
@@ -259,6 +300,8 @@ SysResult<void> PlaceMount(int old_root, const MountView& mount) {
     case MountKind::kWritable:
     case MountKind::kDevice:
       return Bind(old_root, mount);
+    case MountKind::kOverlay:
+      return MountOverlay(old_root, mount);
   }
   return std::unexpected(SysError{"mount", mount.target, EINVAL});
 }

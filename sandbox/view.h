@@ -30,8 +30,11 @@ namespace pa::sandbox {
 struct MountView {
   MountKind kind = MountKind::kReadOnly;
   // kReadOnly, kWritable, kDevice: a path of the old root; kSymlink: the text of the link.
+  // kOverlay: a directory of the old root that holds the empty directories `upper`, which gets the
+  // changes, and `work`, which is overlayfs's own. Both are on one file system, which cannot be an
+  // overlayfs (Documentation/filesystems/overlayfs.rst).
   const char* source = "";
-  const char* target = "";  // absolute
+  const char* target = "";  // absolute; of a kOverlay also the directory that shows through
 };
 
 // Makes an empty tmpfs the root, with the old root at /proc. Returns the old root (O_PATH).

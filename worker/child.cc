@@ -84,6 +84,11 @@ SysResult<void> GrantOwnMounts(const ChildOrder& order, int ruleset) {
   using sandbox::Access;
   if (!order.namespaces) return {};
   PA_TRY_VOID(sandbox::AddPath(ruleset, "/proc", Access::kRead, order.landlock_abi));
+  for (const sandbox::MountView& mount : order.spec->mounts) {
+    if (mount.kind != sandbox::MountKind::kOverlay) continue;
+    PA_TRY_VOID(
+        sandbox::AddPath(ruleset, mount.target, sandbox::kReadWriteExecute, order.landlock_abi));
+  }
   if (!order.has_pts || order.spec->action != Action::kExecute) return {};
   constexpr Access kTerminal = Access::kRead | Access::kWrite | Access::kDevice;
   return sandbox::AddPath(ruleset, "/dev/pts", kTerminal, order.landlock_abi);

@@ -241,6 +241,44 @@ TEST_P(NamespacesTest, ALinkOnTheWayToAMountPointIsNotFollowed) {
   EXPECT_EQ(Run(spec).out, "ran\n");
 }
 
+// Read-only outside, and nobody granted the directory.
+TEST_P(NamespacesTest, ACommandChangesACopyOfADirectory) {
+  const std::string base = scratch_->path("private: one, two");
+  const std::string lower = scratch_->work() + "/lower, of: it";
+  for (const std::string& made : {base, base + "/upper", base + "/work", lower, lower + "/sub"}) {
+    fs::create_directory(made);
+    scratch_->Give(made);
+  }
+  std::ofstream(lower + "/file") << "as it was\n";
+  scratch_->Give(lower + "/file");
+  WorkerSpec spec = Order(
+      "cd lower*; cat file; echo changed > file; echo new > sub/new; printf '#!/bin/sh\necho ran\n' "
+      "> hook; chmod +x hook; ./hook; cat file; mv sub/new .; ls; rmdir sub");
+  spec.mounts.push_back({MountKind::kReadOnly, lower, lower});
+  spec.mounts.push_back({MountKind::kOverlay, base, lower});
+  const Finished done = Run(spec);
+  if (done.Last().step == Step::kOverlay) {
+    GTEST_SKIP() << "no overlay here: " << done.Last().subject << " " << done.Last().sys_errno;
+  }
+  EXPECT_EQ(done.out, "as it was\nran\nchanged\nfile\nhook\nnew\nsub\n") << done.err;
+  EXPECT_EQ(done.err, "");
+  std::string lines;
+  std::ifstream(lower + "/file") >> lines;
+  EXPECT_EQ(lines, "as");
+  EXPECT_FALSE(fs::exists(lower + "/new"));
+  EXPECT_TRUE(fs::exists(lower + "/sub"));
+  EXPECT_TRUE(fs::exists(base + "/upper/new"));
+}
+
+TEST_P(NamespacesTest, AnOverlayWithoutItsDirectoriesIsRefused) {
+  WorkerSpec spec = Order("echo ran");
+  spec.mounts.push_back({MountKind::kOverlay, scratch_->path("shm"), scratch_->work()});
+  const Finished done = Run(spec);
+  EXPECT_EQ(done.Last().step, Step::kOverlay) << done.Last().subject;
+  EXPECT_EQ(done.Last().sys_errno, ENOENT);
+  EXPECT_EQ(done.out, "");
+}
+
 TEST_P(NamespacesTest, AnOrderWithoutAViewIsRefused) {
   WorkerSpec spec = Order("pwd");
   spec.mounts.clear();

@@ -83,6 +83,8 @@ WorkerSpec RandomSpec(Random& random) {
     spec.mounts.push_back(
         {sandbox::MountKind::kSymlink, "x" + random.Text(9), "/" + random.Text(9)});
     spec.mounts.push_back({sandbox::MountKind::kTmpfs, "", "/" + random.Text(9)});
+    spec.mounts.push_back(
+        {sandbox::MountKind::kOverlay, "/" + random.Text(9), "/" + random.Text(9)});
   }
   return spec;
 }
@@ -204,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                   s.tmp_dir = "/x/tmp";
                   s.shm_dir = "/y/shm";
                 }},
-        Refusal{"mounts", [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind{7}, "/a", "/b"}}; }},
+        Refusal{"mounts", [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind{8}, "/a", "/b"}}; }},
         Refusal{"mounts",
                 [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kWritable, "a", "/b"}}; }},
         Refusal{"mounts",
@@ -213,6 +215,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kTmpfs, "/a", "/b"}}; }},
         Refusal{"mounts",
                 [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kSymlink, "", "/b"}}; }},
+        Refusal{"mounts",
+                [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kOverlay, "a", "/b"}}; }},
         Refusal{"umask", [](WorkerSpec& s) { s.umask = 01000; }},
         Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program += 'x'; }},
         Refusal{"seccomp_program",

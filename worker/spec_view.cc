@@ -185,6 +185,7 @@ bool IsSane(const sandbox::MountView& mount) {
     case kReadOnly:
     case kWritable:
     case kDevice:
+    case kOverlay:
       return IsAbsolute(mount.source);
   }
   return false;

@@ -32,6 +32,8 @@ const char* StepName(Step step) {
       return "namespaces";
     case Step::kMounts:
       return "mounts";
+    case Step::kOverlay:
+      return "overlay";
     case Step::kLimits:
       return "limits";
     case Step::kLandlock:

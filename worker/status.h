@@ -12,7 +12,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610007;  // 'pa', version 7
+inline constexpr std::uint32_t kStatusMagic = 0x70610008;  // 'pa', version 8
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2, kGiven = 3 };
 
@@ -34,7 +34,8 @@ enum class Step : std::uint32_t {
   kWorkingDirectory,
   // The namespaces of the launcher, and of a worker before its order: whether they are granted.
   kNamespaces,
-  kMounts,  // the view of this order
+  kMounts,   // the view of this order
+  kOverlay,  // the same, of a directory that the command changes in a copy
   kLimits,  // rlimits
   kLandlock,
   kSeccomp,

@@ -228,14 +228,24 @@ SysResult<void> KeepTmpDirs(Work& work) {
   return OpenIn(held.instance, work.spec.shm_dir, O_RDONLY, held.shm);
 }
 
+// Overlays come last, on top of what keeps their directories as they are.
+SysResult<void> PlaceMounts(const Work& work, bool overlays) {
+  for (const sandbox::MountView& mount : work.spec.mounts) {
+    if ((mount.kind == sandbox::MountKind::kOverlay) != overlays) continue;
+    PA_TRY_VOID(sandbox::PlaceMount(kOldRootFd, mount));
+  }
+  return {};
+}
+
+SysResult<void> StartView(Work& work) {
+  PA_TRY_VOID(CheckCanary(work));
+  PA_TRY_VOID(KeepTmpDirs(work));
+  return PlaceMounts(work, false);
+}
+
 // From here on nothing but the view can be named, and nobody here can change it any more.
 SysResult<void> EnterView(Work& work) {
   const SpecView& spec = work.spec;
-  PA_TRY_VOID(CheckCanary(work));
-  PA_TRY_VOID(KeepTmpDirs(work));
-  for (const sandbox::MountView& mount : spec.mounts) {
-    PA_TRY_VOID(sandbox::PlaceMount(kOldRootFd, mount));
-  }
   if (spec.network == sandbox::Network::kLoopback) {
     PA_TRY_VOID(sandbox::RaiseLoopback());
   }
@@ -308,7 +318,9 @@ bool Prepare(Work& work) {
       Take(outcome, Step::kSubreaper, [] { return BecomeSubreaper(); }) &&
       // Before Landlock, whose domains may mount nothing.
       (!work.namespaces ||
-       (Take(outcome, Step::kMounts, [&] { return EnterView(work); }) &&
+       (Take(outcome, Step::kMounts, [&] { return StartView(work); }) &&
+        Take(outcome, Step::kOverlay, [&] { return PlaceMounts(work, true); }) &&
+        Take(outcome, Step::kMounts, [&] { return EnterView(work); }) &&
         // The launcher has kept them for this.
         Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }))) &&
       // Before the child, so that the child's domain is nested in ours.

@@ -179,8 +179,8 @@ void AddStream(ToolResult& result, const std::string& what, const char* member,
 bool IsProtection(worker::Step step) {
   using enum worker::Step;
   constexpr std::array kProtections = {kUndumpable,    kSubreaper,  kCapabilities, kNoNewPrivs,
-                                       kGuardianScope, kNamespaces, kMounts,       kLimits,
-                                       kLandlock,      kSeccomp,    kProbe};
+                                       kGuardianScope, kNamespaces, kMounts,       kOverlay,
+                                       kLimits,        kLandlock,   kSeccomp,      kProbe};
   return std::ranges::find(kProtections, step) != kProtections.end();
 }
 
