@@ -81,7 +81,7 @@ Allow Permission::For(const Needs& needs) const {
   allow.purpose_ = needs.purpose;
   sandbox::Confinement confinement;
   confinement.paths = GrantsFor(policy, needs.purpose, directory_);
-  for (sandbox::PathGrant& extra : ForPurpose(policy, needs.purpose, needs.extra)) {
+  for (sandbox::PathGrant& extra : ForPurpose(needs.purpose, needs.extra)) {
     confinement.paths.push_back(std::move(extra));
   }
   confinement.network = NetworkFor(policy, needs.purpose);
@@ -105,7 +105,8 @@ Allow Permission::For(const Needs& needs) const {
   allow.seccomp_ = ProgramFor(policy.programs, confinement);
   allow.view_seccomp_ = ProgramFor(policy.view_programs, confinement);
   allow.confinement_ = std::make_shared<const sandbox::Confinement>(std::move(confinement));
-  allow.writes_git_ = needs.purpose != Purpose::kBuild || writes_git_;
+  allow.writes_git_ =
+      needs.purpose == Purpose::kBuild ? writes_git_ : needs.purpose != Purpose::kGitCopy;
   allow.rule_ = rule_;
   allow.relaxations_ = RelaxationsFor(policy, needs.purpose, directory_, allow.writes_git_);
   return allow;

@@ -341,13 +341,31 @@ TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
   EXPECT_NE(std::ranges::find(paths, request.extra[0]), paths.end());
 }
 
-TEST_F(DecideTest, WithoutHooksWhatTheCallAddsIsNotExecuted) {
+TEST_F(DecideTest, WhereGitRunsAloneWhatTheCallAddsIsNotExecuted) {
   Asked request = Call("git_add");
   request.purpose = Purpose::kGit;
   request.extra = {{"/elsewhere/.git/hooks", sandbox::kReadWriteExecute, "repository"}};
   EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWriteExecute);
-  User("git: {hooks: skip}");
+  request.purpose = Purpose::kGitCopy;
+  EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWriteExecute);
+  request.purpose = Purpose::kGitAlone;
   EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWrite);
+}
+
+// A command with a copy of the repository has the repository itself read-only.
+TEST_F(DecideTest, WhoMayWriteTheRepository) {
+  const auto writes = [&](Purpose purpose) {
+    Asked request = Call(purpose == Purpose::kBuild ? "make" : "git_commit");
+    request.purpose = purpose;
+    return Allowed(request).writes_git();
+  };
+  EXPECT_TRUE(writes(Purpose::kGit));
+  EXPECT_TRUE(writes(Purpose::kGitAlone));
+  EXPECT_FALSE(writes(Purpose::kGitCopy));
+  EXPECT_FALSE(writes(Purpose::kBuild));
+  User("git: {commands: write}");
+  EXPECT_FALSE(writes(Purpose::kGitCopy));
+  EXPECT_TRUE(writes(Purpose::kBuild));
 }
 
 }  // namespace

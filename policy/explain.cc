@@ -347,6 +347,10 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
                         const sandbox::View* view) {
   if (!meaning.never.empty()) return GrantedPaths({});
   std::vector<PathGrant> grants = GrantsFor(policy, purpose, meaning.directory);
+  // The call adds the repository, wherever it lies.
+  if (purpose == Purpose::kGitAlone) {
+    grants.push_back({meaning.directory + "/.git", sandbox::kReadWrite, "git repository"});
+  }
   if (view != nullptr) {
     if (auto own = OwnGrant(*view, grants, meaning.asked)) {
       return GrantedPaths(std::vector{*std::move(own)});
@@ -445,7 +449,9 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
   Suggestion remedy;
   bool own = false;
   for (const Use& use : kUses) {
-    const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning, view);
+    const bool alone = use.purpose == Purpose::kGit && policy.git.hooks == Hooks::kSkip;
+    const GrantedPaths granted =
+        GrantedFor(policy, alone ? Purpose::kGitAlone : use.purpose, meaning, view);
     if (use.purpose == Purpose::kBuild) {
       const PathGrant* grant = granted.Find(meaning.path, Access::kRead);
       own = grant != nullptr && view != nullptr && OwnPlaceOf(grant->path) != nullptr;

@@ -43,7 +43,8 @@ TEST_F(ExplainTest, AFileOfTheProject) {
   EXPECT_EQ(Rights(file, kGit), "rwe");
   EXPECT_EQ(Rights("main.c", kMake), "rwe");
   User("git: {hooks: skip}");
-  EXPECT_EQ(Rights(file, kGit), "rw-");
+  EXPECT_EQ(Rights(file, kGit), "r--");
+  EXPECT_EQ(Rights(project_ / ".git/HEAD", kGit), "rw-");
 }
 
 TEST_F(ExplainTest, ASecretAndTheLineThatWouldOpenIt) {

@@ -75,18 +75,20 @@ Grants SearchGrants(const Policy& policy, const std::string& directory) {
   return grants;
 }
 
-// With hooks: skip nothing that the repository holds or names can be executed, whatever git is made
-// to start: a hook, a filter, an fsmonitor, a signing program. Reading is enough to map libraries.
+// What the repository holds or names is executed: hooks and filters.
 Grants GitGrants(const Policy& policy, const std::string& directory) {
-  if (policy.git.hooks == Hooks::kRun) {
-    Grants grants = policy.system;
-    grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
-    Append(grants, policy.filesystem);
-    return grants;
-  }
+  Grants grants = policy.system;
+  grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
+  Append(grants, policy.filesystem);
+  return grants;
+}
+
+// Nothing that the repository holds or names can be executed, whatever git is made to start: a
+// hook, a filter, an fsmonitor, a signing program. Reading is enough to map libraries.
+Grants GitAloneGrants(const Policy& policy, const std::string& directory) {
   Grants grants = Restricted(policy.system, Access::kExecute);
-  grants.push_back(WorkingTree(directory, sandbox::kReadWrite));
-  Append(grants, Restricted(policy.filesystem, Access::kExecute));
+  grants.push_back(WorkingTree(directory, Access::kRead));
+  Append(grants, Restricted(policy.filesystem, Access::kExecute | Access::kWrite));
   Append(grants, policy.git_programs);
   return grants;
 }
@@ -152,7 +154,10 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
     case Purpose::kBuild:
       return BuildGrants(policy, directory);
     case Purpose::kGit:
+    case Purpose::kGitCopy:
       return GitGrants(policy, directory);
+    case Purpose::kGitAlone:
+      return GitAloneGrants(policy, directory);
     case Purpose::kGitIdentity:
       return GitIdentityGrants(policy);
     case Purpose::kWriteFile:
@@ -163,9 +168,8 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
   return {};
 }
 
-Grants ForPurpose(const Policy& policy, Purpose purpose, Grants grants) {
-  const bool git_alone = purpose == Purpose::kGit && policy.git.hooks == Hooks::kSkip;
-  return git_alone ? Restricted(std::move(grants), Access::kExecute) : grants;
+Grants ForPurpose(Purpose purpose, Grants grants) {
+  return purpose == Purpose::kGitAlone ? Restricted(std::move(grants), Access::kExecute) : grants;
 }
 
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose) {

@@ -17,8 +17,7 @@ std::vector<sandbox::PathGrant> GrantsFor(const Policy& policy, Purpose purpose,
                                           const std::string& directory);
 
 // `grants`, without the right to execute if the purpose gives that right to git alone.
-std::vector<sandbox::PathGrant> ForPurpose(const Policy& policy, Purpose purpose,
-                                           std::vector<sandbox::PathGrant> grants);
+std::vector<sandbox::PathGrant> ForPurpose(Purpose purpose, std::vector<sandbox::PathGrant> grants);
 
 // The network that commands of this purpose have.
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);

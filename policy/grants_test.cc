@@ -84,14 +84,14 @@ TEST_F(GrantsTest, GitWithHooks) {
   EXPECT_EQ(Rights(Purpose::kGit, home_ / ".gitconfig"), "---");
 }
 
-TEST_F(GrantsTest, GitWithoutHooksExecutesGitAlone) {
-  User("git: {hooks: skip}\nfilesystem: {read: [/data]}");
-  EXPECT_EQ(Rights(Purpose::kGit, project_ / ".git/x"), "rw-");
-  EXPECT_EQ(Rights(Purpose::kGit, "/bin/sh"), "r--");
-  EXPECT_EQ(Rights(Purpose::kGit, "/data/x"), "r--");
-  EXPECT_EQ(Rights(Purpose::kGit, home_ / ".cargo/bin/x"), "r--");
-  EXPECT_EQ(Rights(Purpose::kGit, "/usr/bin/git"), "r-x");
-  EXPECT_EQ(Rights(Purpose::kGit, "/dev/null"), "rw-");
+TEST_F(GrantsTest, GitAloneExecutesGitAlone) {
+  User("filesystem: {read: [/data]}");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, project_ / ".git/x"), "r--");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, "/bin/sh"), "r--");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, "/data/x"), "r--");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, home_ / ".cargo/bin/x"), "r--");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, "/usr/bin/git"), "r-x");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, "/dev/null"), "rw-");
 }
 
 TEST_F(GrantsTest, AGitThatCommandsCanWriteIsNotGits) {
@@ -99,11 +99,11 @@ TEST_F(GrantsTest, AGitThatCommandsCanWriteIsNotGits) {
   fs::create_directories(own.parent_path());
   fs::copy_file("/bin/true", own);
   sources_.variables["PATH"] = own.parent_path().string() + ":relative:/usr/bin:/bin";
-  User("git: {hooks: skip}");
-  EXPECT_EQ(Rights(Purpose::kGit, own), "rw-");
-  EXPECT_EQ(Rights(Purpose::kGit, "/usr/bin/git"), "r-x");
-  User("git: {hooks: skip}\nroots: [/usr/share]\nfilesystem: {write: [~/src]}");
-  EXPECT_EQ(Rights(Purpose::kGit, own), "rw-");
+  User("");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, own), "r--");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, "/usr/bin/git"), "r-x");
+  User("roots: [/usr/share]\nfilesystem: {write: [~/src]}");
+  EXPECT_EQ(Rights(Purpose::kGitAlone, own), "r--");
 }
 
 TEST_F(GrantsTest, IdentityReadsGitsConfigurationAlone) {
@@ -151,7 +151,10 @@ class GrantsRunTest : public GrantsTest {
   // confined.
   int Run(Purpose purpose, std::vector<std::string> argv) {
     const PolicyPtr policy = Load();
-    const std::vector<PathGrant> grants = GrantsFor(*policy, purpose, project_);
+    std::vector<PathGrant> grants = GrantsFor(*policy, purpose, project_);
+    if (purpose == Purpose::kGitAlone) {
+      grants.push_back({project_ / ".git", sandbox::kReadWrite, "git repository"});
+    }
     const pid_t child = fork();
     if (child == 0) _exit(Confined(grants, argv));
     int status = 0;
@@ -221,13 +224,13 @@ TEST_F(GrantsRunTest, HooksRunWhereThePolicyLetsThem) {
   EXPECT_TRUE(fs::exists(project_ / "ran"));
 }
 
-TEST_F(GrantsRunTest, WithoutHooksGitWorksAndTheRepositoryRunsNothing) {
+TEST_F(GrantsRunTest, GitAloneWorksAndTheRepositoryRunsNothing) {
   PoisonedRepository();
-  User("git: {hooks: skip}");
-  EXPECT_EQ(Run(Purpose::kGit, {"git", "add", "--", "a.c"}), 0);
+  EXPECT_EQ(Run(Purpose::kGitAlone, {"git", "add", "--", "a.c"}), 0);
   EXPECT_EQ(
-      Run(Purpose::kGit, {"git", "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "x"}), 0);
-  Run(Purpose::kGit, {"git", "commit", "-q", "--allow-empty", "-m", "hooks on"});
+      Run(Purpose::kGitAlone, {"git", "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "x"}),
+      0);
+  Run(Purpose::kGitAlone, {"git", "commit", "-q", "--allow-empty", "-m", "hooks on"});
   EXPECT_FALSE(fs::exists(project_ / "ran"));
   EXPECT_EQ(Run(Purpose::kGit, {"git", "rev-parse", "-q", "--verify", "HEAD"}), 0);
 }

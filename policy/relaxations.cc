@@ -115,7 +115,8 @@ bool Reaches(Reach reach, Purpose purpose) {
       return purpose == Purpose::kBuild;
     case Reach::kProject:
       return purpose == Purpose::kInspect || purpose == Purpose::kSearch ||
-             purpose == Purpose::kBuild || purpose == Purpose::kGit;
+             purpose == Purpose::kBuild || purpose == Purpose::kGit ||
+             purpose == Purpose::kGitCopy || purpose == Purpose::kGitAlone;
     case Reach::kPrograms:
       return purpose != Purpose::kReadFile && purpose != Purpose::kWriteFile;
     case Reach::kAll:

@@ -511,10 +511,11 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
   Denial denial{.path = path, .access = attempt.name};
   denial.blocked_by = std::string(HasMounts(confined_) ? "mounts: " : "landlock: ") + attempt.name +
                       " not granted by the policy";
-  const bool git_alone =
-      confined_.purpose == Purpose::kGit && confined_.policy.git.hooks == policy::Hooks::kSkip;
-  if (attempt.use == kTriedExecute && git_alone) {
-    denial.blocked_by = "landlock: git.hooks is skip, so that git executes nothing else";
+  if (attempt.use == kTriedExecute && confined_.purpose == Purpose::kGitAlone) {
+    const bool skips = confined_.policy.git.hooks == policy::Hooks::kSkip;
+    denial.blocked_by = std::string("landlock: ") +
+                        (skips ? "git.hooks is skip" : "no hook and no filter was found") +
+                        ", so that git executes nothing else";
     return denial;
   }
   if (IsOfKeyring(attempt, path)) {

@@ -493,6 +493,9 @@ TEST_F(DenialsTest, GitWithoutHooksExecutesNothingElse) {
   purpose_ = Purpose::kGit;
   const std::string line = "fatal: cannot exec '/h/hook': Permission denied";
   EXPECT_EQ(One(line).allow_with, R"(filesystem: {read: ["/h/hook"]})");
+  purpose_ = Purpose::kGitAlone;
+  EXPECT_EQ(One(line).allow_with, "");
+  EXPECT_NE(One(line).blocked_by.find("no hook"), std::string::npos);
   User("git: {hooks: skip}");
   EXPECT_EQ(One(line).allow_with, "");
   EXPECT_NE(One(line).blocked_by.find("git.hooks"), std::string::npos);

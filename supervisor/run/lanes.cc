@@ -19,6 +19,8 @@ Lane LaneOf(policy::Purpose purpose) {
       return kReads;
     case policy::Purpose::kBuild:
     case policy::Purpose::kGit:
+    case policy::Purpose::kGitCopy:
+    case policy::Purpose::kGitAlone:
     case policy::Purpose::kWriteFile:
       return kChanges;
   }

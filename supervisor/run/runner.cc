@@ -49,6 +49,13 @@ Execution NoLoopback(const std::string& why) {
   return execution;
 }
 
+Execution NoOverlay(const std::string& why) {
+  Execution execution;
+  execution.failed_step = worker::Step::kOverlay;
+  execution.failure = "a copy of a directory needs namespaces, which are not granted here: " + why;
+  return execution;
+}
+
 // Only a cgroup withholds processors.
 Execution NoCpuLimit(const std::string& why) {
   Execution execution;
@@ -110,6 +117,8 @@ struct Runner::Impl {
                .canary = [this](const auto& confinement) { return slots.Canary(confinement); },
                .given_up = [this](const CancelSource* cancel) { return GivenUp(cancel); }}) {}
 
+  Task<Execution> InTurn(const CommandPlan& plan, const policy::Allow& allow,
+                         policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
                                    policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
@@ -180,32 +189,37 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
                             RunOptions options) {
   Impl& impl = *impl_;
   if (impl.GivenUp(options.cancel)) co_return CancelledBeforeStart();
-  Execution execution;
-  {
-    const policy::Purpose purpose = allow.purpose();
-    QueuePosition* place = options.record == nullptr ? nullptr : &options.record->queue;
-    Turn turn(impl.lanes.For(purpose), options.cancel, place);
-    if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits)))
-      co_return QueueIsFull();
-    Completion<bool>& my_turn = turn.granted();
-    const bool granted = co_await my_turn;
-    std::optional<Execution> refused;
-    // What the probe tries would be the end of a worker that works alone.
-    if (granted && !impl.trial.HasSeen(policy) && !worker::IsAlone(plan.action)) {
-      Task<std::optional<Execution>> task = impl.trial.Observe(plan, allow, policy, options.cancel);
-      refused = co_await task;
-    }
-    if (!granted) {
-      execution = CancelledBeforeStart();
-    } else if (refused) {
-      execution = std::move(*refused);
-    } else {
-      Task<Execution> task = impl.InTurnWithOthers(plan, allow, policy, options);
-      execution = co_await task;
-    }
-  }
-  if (options.record != nullptr) options.record->commands.push_back(RecordOf(plan, execution));
+  Task<Execution> task = options.in_turn ? impl.InTurnWithOthers(plan, allow, policy, options)
+                                         : impl.InTurn(plan, allow, policy, options);
+  Execution execution = co_await task;
+  if (execution.busy) co_return execution;
+  // Without an overlay nothing ran, and the caller does without.
+  const bool ran = execution.failed_step != worker::Step::kOverlay;
+  if (options.record != nullptr && ran)
+    options.record->commands.push_back(RecordOf(plan, execution));
   impl.Idle();
+  co_return execution;
+}
+
+Task<Execution> Runner::Impl::InTurn(const CommandPlan& plan, const policy::Allow& allow,
+                                     policy::PolicyPtr policy, const RunOptions& options) {
+  const policy::Purpose purpose = allow.purpose();
+  QueuePosition* place = options.record == nullptr ? nullptr : &options.record->queue;
+  Turn turn(lanes.For(purpose), options.cancel, place);
+  if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits))) {
+    co_return QueueIsFull();
+  }
+  Completion<bool>& my_turn = turn.granted();
+  const bool granted = co_await my_turn;
+  if (!granted) co_return CancelledBeforeStart();
+  // What the probe tries would be the end of a worker that works alone.
+  if (!trial.HasSeen(policy) && !worker::IsAlone(plan.action)) {
+    Task<std::optional<Execution>> task = trial.Observe(plan, allow, policy, options.cancel);
+    std::optional<Execution> refused = co_await task;
+    if (refused) co_return *std::move(refused);
+  }
+  Task<Execution> task = InTurnWithOthers(plan, allow, policy, options);
+  Execution execution = co_await task;
   co_return execution;
 }
 
@@ -254,8 +268,13 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
     Task<bool> begin = BeginGit(loop, turn, options.repository, latest,
                                 [this, cancel = options.cancel] { return GivenUp(cancel); });
     [[maybe_unused]] const bool recorded = co_await begin;
+    if (options.begins) options.begins();
     Task<Execution> task = Guarded(plan, allow, policy, options);
     execution = co_await task;
+    if (options.ended) {
+      Task<bool> ending = options.ended(execution);
+      [[maybe_unused]] const bool done = co_await ending;
+    }
     Task<bool> end = EndGit(loop, turn, execution, give_up);
     [[maybe_unused]] const bool cleared = co_await end;
   } else if (turn.used_up) {
@@ -276,6 +295,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);
+  if (options.overlay && !namespaces) co_return NoOverlay(trial.no_namespaces());
   const std::optional<Writers::Writer> work = tree.Enter(plan);
   Task<ProtectedOr<TreeGuard::Found>> looking =
       tree.Look(plan, allow, policy, namespaces, options.cancel, GivenUp(options.cancel));
@@ -286,6 +306,7 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
     co_return *std::move(refused);
   }
   std::vector<sandbox::Mount> mounts = TreeGuard::Mounts(*found, plan, allow, *policy, namespaces);
+  if (options.overlay) mounts.push_back(*options.overlay);
   const TreeGuard::Watching watching = tree.Start(*found);
   const auto started = FileClockNow();
   // From here on, because the search for protected paths reads it, too.

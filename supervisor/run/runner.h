@@ -63,6 +63,14 @@ struct RunOptions {
   Delivery delivery = Delivery::kLive;
   RunRecord* record = nullptr;   // borrowed until Run returns; gets the commands that ran
   std::string watch_index = {};  // the file of Execution::read_index; "" = none
+  // Of which the command changes a copy: a mount of kind kOverlay. Without namespaces it does not
+  // run.
+  std::optional<sandbox::Mount> overlay = {};
+  // With serialise_key: called before the command, when no other one changes the repository any
+  // more, and after it, while that is still so.
+  std::function<void()> begins = {};
+  std::function<Task<bool>(const Execution&)> ended = {};
+  bool in_turn = false;  // `ended` of another command runs it, so it waits for no place
   // In which the command runs, of one that runs already; null: as its confinement says. Only for
   // network: loopback. If the kernel does not grant it, the command does not run.
   CommandNetwork network = {};

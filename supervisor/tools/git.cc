@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <utility>
 
+#include "base/path_stamp.h"
 #include "base/try.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/state/trash.h"
 #include "supervisor/state/user_directories.h"
 #include "supervisor/tools/dry_run.h"
+#include "supervisor/tools/git_copy.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -53,12 +59,34 @@ std::vector<sandbox::PathGrant> ReadOnly(std::vector<sandbox::PathGrant> grants)
   return grants;
 }
 
-// `hooks: skip`: what the repository holds is read, never executed.
-std::vector<sandbox::PathGrant> WithoutExecute(std::vector<sandbox::PathGrant> grants) {
-  for (sandbox::PathGrant& grant : grants) {
-    if (grant.access == sandbox::kReadExecute) grant.access = sandbox::Access::kRead;
+// Whether git finds the hook. One that is not executable it passes over (githooks(5)); of one that
+// cannot be looked at nobody knows.
+bool HasHook(const std::string& directory, std::string_view name) {
+  if (access((directory + "/" + std::string(name)).c_str(), X_OK) == 0) return true;
+  return !MeansGone(errno);
+}
+
+// core.hooksPath is a path in git's sense, relative to the top of the working tree.
+std::string HooksDirectory(const Git& git, const CallContext& call) {
+  if (!git.hooks_path) return git.repository->common_dir + "/hooks";
+  std::string path = *git.hooks_path;
+  if (path.starts_with("~/")) path.replace(0, 1, call.policy->home);
+  return path.starts_with('/') ? path : git.repository->top_level + "/" + path;
+}
+
+// Whether git would execute something of the project for the command.
+bool ExecutesOfProject(const Git& git, const GitCommand& command, const CallContext& call) {
+  if (!git.repository || call.policy->git.hooks == policy::Hooks::kSkip) return false;
+  if (git.has_hooks || !git.filters.empty()) return true;
+  // `~user/` and `%(prefix)/` lead somewhere that git alone knows.
+  const std::string directory = HooksDirectory(git, call);
+  if (git.hooks_path &&
+      (git.hooks_path->starts_with("%(") ||
+       (git.hooks_path->starts_with('~') && !git.hooks_path->starts_with("~/")))) {
+    return true;
   }
-  return grants;
+  return std::ranges::any_of(command.hooks,
+                             [&](std::string_view name) { return HasHook(directory, name); });
 }
 
 // It can only be read by setting it; there is one thread.
@@ -88,14 +116,20 @@ PreparedGit StartGit(const Work& work, policy::Permission permission, const Call
   Git git{.permission = std::move(permission),
           .executable = std::move(executable),
           .repository = std::move(*repository)};
-  const bool skip = call.policy->git.hooks == policy::Hooks::kSkip;
-  if (git.repository) {
-    git.grants = skip ? WithoutExecute(git.repository->grants) : git.repository->grants;
-  }
+  if (git.repository) git.grants = git.repository->grants;
   for (const auto& [key, value] : kOwnSettings)
     git.settings.push_back({std::string(key), std::string(value)});
-  if (skip) git.settings.push_back({"core.hooksPath", "/dev/null"});
   return git;
+}
+
+void MakeAlone(Git& git) {
+  if (git.repository) {
+    for (const std::string& path : {git.repository->common_dir, git.repository->git_dir}) {
+      git.grants.push_back(
+          {path, sandbox::kReadWrite, "git repository", sandbox::Symlinks::kRefuse});
+    }
+  }
+  git.settings.push_back({"core.hooksPath", "/dev/null"});
 }
 
 Environment GitEnvironment(const Work& work, const Git& git, const CallContext& call) {
@@ -116,37 +150,113 @@ Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, Ca
   const std::vector<sandbox::PathGrant> files = GrantUserFiles(call, *user);
   git.grants.insert(git.grants.end(), files.begin(), files.end());
   git.settings.insert(git.settings.end(), user->settings.begin(), user->settings.end());
+  git.hooks_path = std::move(user->hooks_path);
+  git.has_hooks = user->has_hooks;
+  git.filters = std::move(user->filters);
   co_return std::move(git);
 }
 
-Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call) {
-  const GitReader reader = ReaderOf(work, git, call);
-  policy::Allow allow =
-      git.permission.For({.purpose = policy::Purpose::kGit, .extra = std::move(git.grants)});
-  CommandReport report{.what = command.what,
-                       .argv = command.argv,
-                       .working_dir = work.directory.path(),
-                       .decision = allow.rule(),
-                       .git = true,
-                       .in_repository = git.repository.has_value()};
-  if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
+namespace {
+
+RunOptions OptionsOf(const Git& git, const std::string& name, CallContext& call) {
   RunOptions options{
-      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
-  if (call.begins) call.begins(report.what);
+      .name = name, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;
   options.repository = git.repository;
+  return options;
+}
+
+// As git is to run for this purpose.
+Git For(policy::Purpose purpose, Git git) {
+  if (purpose == policy::Purpose::kGitAlone) MakeAlone(git);
+  if (purpose == policy::Purpose::kGitCopy) {
+    for (sandbox::PathGrant& grant : git.grants) {
+      if (grant.access == sandbox::kReadWrite) grant.access = sandbox::Access::kRead;
+    }
+  }
+  return git;
+}
+
+policy::Allow AllowOf(policy::Purpose purpose, const Git& git) {
+  return git.permission.For({.purpose = purpose, .extra = git.grants});
+}
+
+struct GitRun {
+  Execution execution;
+  std::vector<Denial> denials;
+};
+
+// `copy`: for Purpose::kGitCopy, otherwise null.
+Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepared,
+                    const GitCommand& command, GitCopy* copy, CallContext& call) {
+  const Git git = For(purpose, prepared);
   CommandPlan plan{.executable = git.executable,
-                   .argv = std::move(command.argv),
+                   .argv = command.argv,
                    .env = GitEnvironment(work, git, call),
                    .directory = work.directory,
-                   .stdin_data = std::move(command.stdin_data),
+                   .stdin_data = command.stdin_data,
                    .umask = git.umask};
+  RunOptions options = OptionsOf(git, command.what, call);
+  if (copy != nullptr) {
+    plan = copy->Wrap(std::move(plan));
+    options.overlay = copy->Overlay();
+    options.begins = [copy] { copy->Begin(); };
+    options.ended = [copy, &work](const Execution& run) { return copy->End(run, work); };
+  }
+  policy::Allow allow = AllowOf(purpose, git);
   const auto confinement = allow.SharedConfinement();
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
-  const Execution run = co_await task;
-  ToolResult result =
-      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kGit, *confinement, work, call));
+  GitRun done;
+  done.execution = co_await task;
+  done.denials = DenialsOf(done.execution, purpose, *confinement, work, call);
+  co_return done;
+}
+
+void TellKept(const GitCopy& copy, ToolResult& result) {
+  if (copy.kept().empty()) return;
+  Warn(result, fmt::format("git commit did not end by itself; what its hooks had put aside in "
+                           "their copy of the repository is kept for {} days in {}",
+                           kTrashKeptDays, copy.kept()));
+}
+
+}  // namespace
+
+Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call) {
+  using policy::Purpose;
+  const GitReader reader = ReaderOf(work, git, call);
+  Purpose purpose = Purpose::kGitAlone;
+  if (ExecutesOfProject(git, command, call)) {
+    purpose = command.commits ? Purpose::kGitCopy : Purpose::kGit;
+  }
+  const policy::Allow allow = AllowOf(purpose, For(purpose, git));
+  const CommandReport report{.what = command.what,
+                             .argv = command.argv,
+                             .working_dir = work.directory.path(),
+                             .decision = allow.rule(),
+                             .git = true,
+                             .in_repository = git.repository.has_value()};
+  if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
+  if (call.begins) call.begins(report.what);
+  std::optional<GitCopy> copy;
+  if (purpose == Purpose::kGitCopy) {
+    Result<GitCopy> made = GitCopy::Make(work, git, call);
+    if (made) copy.emplace(*std::move(made));
+    if (!made) purpose = Purpose::kGit;
+  }
+  Task<GitRun> task = RunFor(purpose, work, git, command, copy ? &*copy : nullptr, call);
+  GitRun run = co_await task;
+  if (copy && run.execution.failed_step == worker::Step::kOverlay) {
+    copy.reset();  // this kernel makes none here, and nothing has run
+    Task<GitRun> again = RunFor(Purpose::kGit, work, git, command, nullptr, call);
+    run = co_await again;
+  }
+  ToolResult result = RenderCommand(report, run.execution, run.denials);
+  if (copy && copy->error()) {
+    result.error = copy->error();
+    result.text = "error: " + result.error->message + "\n" + result.text;
+  }
+  if (copy) TellKept(*copy, result);
   if (result.error) co_return result;
   Task<ToolResult> telling = command.tell(work, reader, std::move(result), call);
   ToolResult told = co_await telling;

@@ -1,6 +1,11 @@
 // Runs git for git_add and git_commit: without prompts, pager and access to the home, but with the
 // user's identity and lists of ignored files (git_settings.h).
 //
+// If the project has neither a hook for the command nor a filter, git runs alone: nothing of the
+// project is executed (Purpose::kGitAlone). If it has, a commit is made on a copy of the repository
+// and taken over (git_copy.h). Where there can be no copy, and for filters of `git add`, the
+// command itself changes the repository, and the guard watches over it (Purpose::kGit).
+//
 //    Task<PreparedGit> task = PrepareGit(work, *permission, call);
 //    PreparedGit git = co_await task;
 //    Task<ToolResult> run = RunGit(work, std::move(*git), command, call);
@@ -9,7 +14,10 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/repository.h"
@@ -26,7 +34,13 @@ struct Git {
   std::vector<GitSetting> settings;
   std::optional<mode_t> umask;
   bool wants_signatures = false;  // commit.gpgSign is set, which kOwnSettings overrides
+  // What the repository's configuration says of programs, as UserSettings has it.
+  std::optional<std::string> hooks_path = {};
+  bool has_hooks = false;
+  std::set<std::string> filters = {};
 };
+// For Purpose::kGitAlone: without hooks, and with the right to change the repository.
+void MakeAlone(Git& git);
 using PreparedGit = std::expected<Git, ToolError>;
 
 // The same without the user's settings, for a git that needs none.
@@ -44,6 +58,9 @@ struct GitCommand {
   std::string what;               // `git add`
   std::vector<std::string> argv;  // from "git" on
   std::optional<std::string> stdin_data = std::nullopt;
+  // The hooks that this command executes if they are there (githooks(5)).
+  std::span<const std::string_view> hooks = {};
+  bool commits = false;  // it can run on a copy of the repository (git_copy.h)
   // Adds to the result of a success what was done: TellStaged or TellCommit (git_report.h).
   Task<ToolResult> (*tell)(const Work& work, const GitReader& git, ToolResult result,
                            CallContext& call);

@@ -31,6 +31,8 @@ constexpr auto kGitAddData = With(
       .fields = kGitFileFields},
      {.name = "staged_omitted", .kind = FieldKind::kInteger, .description = "files not listed"}});
 
+constexpr std::string_view kAddHooks[] = {"post-index-change"};
+
 Task<ToolResult> RunGitAdd(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
@@ -54,8 +56,10 @@ Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallConte
   Task<PreparedGit> preparation = PrepareGit(work, *std::move(permission), call);
   PreparedGit git = co_await preparation;
   if (!git) co_return RefusedCall(std::move(git.error()));
-  GitCommand command{
-      .what = "git add", .argv = {"git", "--literal-pathspecs", "add", "--"}, .tell = TellStaged};
+  GitCommand command{.what = "git add",
+                     .argv = {"git", "--literal-pathspecs", "add", "--"},
+                     .hooks = kAddHooks,
+                     .tell = TellStaged};
   command.argv.insert(command.argv.end(), paths.begin(), paths.end());
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
   ToolResult result = co_await task;

@@ -33,6 +33,10 @@ constexpr std::string_view kNotSigned =
     "is off, its only value so far; to sign it, the user runs `git commit --amend --no-edit -S` "
     "outside the sandbox";
 
+constexpr std::string_view kCommitHooks[] = {"pre-commit",        "prepare-commit-msg",
+                                             "commit-msg",        "post-commit",
+                                             "post-index-change", "reference-transaction"};
+
 Task<ToolResult> RunGitCommit(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
@@ -58,6 +62,8 @@ Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
   GitCommand command{.what = "git commit",
                      .argv = {"git", "commit", "--file=-", "--cleanup=verbatim"},
                      .stdin_data = std::move(message),
+                     .hooks = kCommitHooks,
+                     .commits = true,
                      .tell = TellCommit};
   const bool wants_signature = git->wants_signatures;
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);

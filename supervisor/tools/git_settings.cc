@@ -13,7 +13,8 @@ namespace {
 // Who commits, and what decides which bytes are stored; as git prints keys, in lower case.
 constexpr std::string_view kUserSettings =
     R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
-    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|)"
+    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository|hookspath)|)"
+    R"(hook\..*|filter\..*|)"
     R"(i18n\.commitencoding|commit\.gpgsign|include(if\..*)?\.path)$)";
 
 // Fields end with NUL; a key and its value are divided by the first newline. A key alone means
@@ -141,6 +142,23 @@ bool IsTrueForGit(std::string_view value) {
   return IsNumber(lower) && lower.find_first_not_of('0') != std::string::npos;
 }
 
+// What is executed is the repository's choice: of the user's configuration nothing of it counts.
+bool TakeProgram(const GitSetting& setting, bool of_repository, UserSettings& user) {
+  constexpr std::string_view kFilter = "filter.";
+  const bool filter = setting.key.starts_with(kFilter);
+  const bool hook = setting.key.starts_with("hook.");
+  if (!filter && !hook && setting.key != "core.hookspath") return false;
+  if (!of_repository) return true;
+  user.has_hooks = user.has_hooks || hook;
+  if (filter) {
+    const std::string_view name = std::string_view(setting.key).substr(kFilter.size());
+    user.filters.emplace(name.substr(0, name.rfind('.')));
+  } else if (!hook) {
+    user.hooks_path = setting.value;
+  }
+  return true;
+}
+
 }  // namespace
 
 // As git lists it: `include.path`, `includeif.CONDITION.path`.
@@ -157,6 +175,7 @@ UserSettings ParseUserSettings(std::string_view output) {
     const bool has_value = end < fields[i + 1].size();
     GitSetting setting{.key = std::string(fields[i + 1].substr(0, end)),
                        .value = has_value ? std::string(fields[i + 1].substr(end + 1)) : "true"};
+    if (TakeProgram(setting, scope != "global", user)) continue;
     if (setting.key == "core.sharedrepository") user.shared_repository = setting.value;
     if (setting.key == "commit.gpgsign") {
       user.wants_signatures = IsTrueForGit(setting.value);  // it is told, and not passed on

@@ -34,7 +34,11 @@ struct UserSettings {
   std::set<std::string> set_by_repository;  // keys left to the repository
   std::string shared_repository;            // core.sharedRepository, whoever set it
   bool wants_signatures = false;            // commit.gpgSign, whoever set it
-  bool includes = false;                    // the user's files include others
+  // The repository's own, which decide what git executes of the project (git_programs.h).
+  std::optional<std::string> hooks_path;  // core.hooksPath
+  bool has_hooks = false;                 // hook.NAME.*, of a git that has such
+  std::set<std::string> filters;          // each NAME of filter.NAME.*
+  bool includes = false;                  // the user's files include others
 };
 // From the output of `git config -z --show-scope --get-regexp`.
 UserSettings ParseUserSettings(std::string_view output);

@@ -1,0 +1,275 @@
+#include "supervisor/tools/git_copy.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/try.h"
+#include "base/unique_fd.h"
+#include "supervisor/state/state_directory.h"
+#include "supervisor/state/trash.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kDirectory = "commits";  // of the state directory
+
+// What the script leaves in the copy.
+constexpr std::string_view kHead = "project-actions.head";
+constexpr std::string_view kPack = "project-actions.pack";
+
+// $1 is the common directory, $2 git, the rest its arguments. All of it runs confined, in reach of
+// the hooks, so whatever it leaves is what they want it to be.
+constexpr char kScript[] =
+    R"(common=$1 git=$2; shift 2; "$git" "$@" || exit; )"
+    R"("$git" rev-parse --verify HEAD >"$common/project-actions.head"; )"
+    R"(printf 'HEAD\n^HEAD^@\n' | "$git" pack-objects --revs --thin --delta-base-offset --stdout )"
+    R"(-q >"$common/project-actions.pack"; exit 0)";
+
+// A file that the hooks may have replaced by anything.
+Result<UniqueFd> OpenLeft(const std::string& path) {
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return std::unexpected(Error("open", path, errno));
+  if (!S_ISREG(status.st_mode)) return std::unexpected(Error("not a regular file", path, 0));
+  return file;
+}
+
+// SHA-1 or SHA-256 in hex.
+bool IsHash(std::string_view text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+struct Left {
+  std::string commit;
+  std::shared_ptr<const UniqueFd> pack;
+};
+
+Result<Left> ReadLeft(const std::string& upper) {
+  constexpr std::size_t kMost = 128;
+  const std::string head = upper + "/" + std::string(kHead);
+  PA_TRY(const UniqueFd file, OpenLeft(head));
+  PA_TRY(std::string commit, ReadFileFrom(file.get(), head, kMost));
+  if (commit.ends_with('\n')) commit.pop_back();
+  if (!IsHash(commit)) return std::unexpected(Error("not the name of a commit", head, 0));
+  PA_TRY(UniqueFd pack, OpenLeft(upper + "/" + std::string(kPack)));
+  return Left{std::move(commit), std::make_shared<const UniqueFd>(std::move(pack))};
+}
+
+// Keeps a little of what git prints.
+class TextSink final : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    std::string& text = stream == Stream::kStdout ? out_ : err_;
+    text.append(bytes.substr(0, kMax - std::min(kMax, text.size())));
+  }
+  const std::string& out() const { return out_; }
+  const std::string& err() const { return err_; }
+
+ private:
+  static constexpr std::size_t kMax = 64u << 10;
+  std::string out_;
+  std::string err_;
+};
+
+// Of one line for each commit: hash, parents, and the committer's name, address and date.
+struct CommitLine {
+  std::string hash;
+  std::string parents;
+  std::string name;
+  std::string email;
+  std::string date;
+};
+
+constexpr char kCommitFormat[] = "--format=%H%x00%P%x00%cn%x00%ce%x00%cd";
+
+std::vector<CommitLine> ReadCommits(std::string_view output) {
+  std::vector<CommitLine> commits;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    std::string_view line = output.substr(0, end);
+    output.remove_prefix(std::min(end + 1, output.size()));
+    CommitLine commit;
+    for (std::string* field :
+         {&commit.hash, &commit.parents, &commit.name, &commit.email, &commit.date}) {
+      const std::size_t nul = std::min(line.find('\0'), line.size());
+      *field = line.substr(0, nul);
+      line.remove_prefix(std::min(nul + 1, line.size()));
+    }
+    commits.push_back(std::move(commit));
+  }
+  return commits;
+}
+
+// One run of a git that executes nothing but git.
+struct Step {
+  std::vector<std::string> argv;  // from "git" on
+  Environment more = {};
+  std::shared_ptr<const UniqueFd> stdin_file = {};
+};
+
+// The error, if it did not succeed. Nobody cancels it: it finishes what hooks have seen done.
+Task<std::optional<ToolError>> RunStep(const Work& work, const Git& git, Step step, TextSink& sink,
+                                       CallContext& call) {
+  const std::string what = step.argv[0] + " " + step.argv[1];
+  CommandPlan plan{.executable = git.executable,
+                   .argv = std::move(step.argv),
+                   .env = GitEnvironment(work, git, call),
+                   .directory = work.directory,
+                   .stdin_data = std::nullopt,
+                   .stdin_file = std::move(step.stdin_file),
+                   .umask = git.umask};
+  for (auto& [name, value] : step.more) plan.env[name] = std::move(value);
+  policy::Allow allow =
+      git.permission.For({.purpose = policy::Purpose::kGitAlone, .extra = git.grants});
+  const RunOptions options{
+      .sink = &sink, .capture = false, .record = &call.record.run, .in_turn = true};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
+  const Execution run = co_await task;
+  co_return ErrorOfGitReader(what, run, sink.err());
+}
+
+// A file of which a filter would have to tell whether it has changed counts as changed. Nothing
+// here reads a file of the project, so nothing else depends on filters.
+void LeaveOutFilters(Git& git) {
+  for (const std::string& name : git.filters) {
+    for (const char* of : {".clean", ".smudge", ".process"}) {
+      git.settings.push_back({"filter." + name + of, ""});
+    }
+    git.settings.push_back({"filter." + name + ".required", "false"});
+  }
+}
+
+ToolError NotTakenOver(std::string_view why) {
+  ToolError error = CommandFailed(
+      "git commit",
+      fmt::format("its hooks ran on a copy of the repository, and the commit that they left there "
+                  "is not taken over: {}",
+                  why),
+      "The repository is as it was, and nothing is committed; hooks may have changed files of the "
+      "project. Look at them, and call git_commit again.");
+  return error;
+}
+
+}  // namespace
+
+Result<GitCopy> GitCopy::Make(const Work& work, const Git& git, CallContext& call) {
+  auto shell = Require("sh", work, call);
+  if (!shell) return std::unexpected(Error("find", "sh", ENOENT));
+  PA_TRY(const std::string base,
+         FindStateDirectory(*call.policy, call.runner.state_home(), kDirectory));
+  PA_TRY_VOID(MakeStateDirectory(base));
+  const std::string directory = base + "/" + NewTrashId(std::time(nullptr));
+  for (const std::string& made : {directory, directory + "/upper", directory + "/work"}) {
+    if (mkdir(made.c_str(), S_IRWXU) != 0) return std::unexpected(Error("mkdir", made, errno));
+  }
+  return GitCopy(git, call, *std::move(shell), directory);
+}
+
+GitCopy::GitCopy(GitCopy&& other) noexcept
+    : git_(other.git_),
+      call_(other.call_),
+      shell_(std::move(other.shell_)),
+      directory_(std::exchange(other.directory_, "")),
+      kept_(std::move(other.kept_)),
+      index_(other.index_),
+      error_(std::move(other.error_)) {}
+
+GitCopy::~GitCopy() {
+  if (!directory_.empty() && kept_.empty()) call_->runner.Discard(directory_);
+}
+
+CommandPlan GitCopy::Wrap(CommandPlan plan) const {
+  std::vector<std::string> argv = {
+      "sh", "-c", kScript, "git", git_->repository->common_dir, git_->executable};
+  argv.insert(argv.end(), plan.argv.begin() + 1, plan.argv.end());
+  plan.argv = std::move(argv);
+  plan.executable = shell_;
+  return plan;
+}
+
+sandbox::Mount GitCopy::Overlay() const {
+  return {sandbox::MountKind::kOverlay, directory_, git_->repository->common_dir};
+}
+
+void GitCopy::Begin() { index_ = LookAt(git_->repository->git_dir + "/index"); }
+
+Task<bool> GitCopy::End(const Execution& run, const Work& work) {
+  if (run.Succeeded()) {
+    Task<bool> task = TakeOver(work);
+    const bool done = co_await task;
+    co_return done;
+  }
+  const bool began = run.outcome != Outcome::kExited && run.outcome != Outcome::kSetupFailed;
+  if (began) kept_ = directory_;
+  co_return false;
+}
+
+Task<bool> GitCopy::TakeOver(const Work& work) {
+  const auto refuse = [&](std::string_view why) {
+    error_ = NotTakenOver(why);
+    return false;
+  };
+  const Result<Left> left = ReadLeft(directory_ + "/upper");
+  if (!left) co_return refuse(left.error().Message());
+  const std::string& commit = left->commit;
+  Git alone = *git_;
+  MakeAlone(alone);
+  LeaveOutFilters(alone);
+  const auto run = [&](Step step, TextSink& sink) {
+    return RunStep(work, alone, std::move(step), sink, *call_);
+  };
+  TextSink unpacked;
+  Task<std::optional<ToolError>> unpacking = run(
+      {.argv = {"git", "unpack-objects", "-q", "--strict"}, .stdin_file = left->pack}, unpacked);
+  const std::optional<ToolError> not_unpacked = co_await unpacking;
+  if (not_unpacked) co_return refuse(not_unpacked->message);
+  // Without a commit HEAD is no name of anything, and is left out.
+  TextSink listed;
+  Task<std::optional<ToolError>> listing =
+      run({.argv = {"git", "log", "--no-walk=unsorted", "--ignore-missing", "--encoding=none",
+                    "--date=raw", "--no-show-signature", kCommitFormat, "HEAD", commit}},
+          listed);
+  const std::optional<ToolError> not_listed = co_await listing;
+  if (not_listed) co_return refuse(not_listed->message);
+  const std::vector<CommitLine> commits = ReadCommits(listed.out());
+  if (commits.empty() || commits.size() > 2 || commits.back().hash != commit) {
+    co_return refuse("it is not among the objects that they left");
+  }
+  const CommitLine& made = commits.back();
+  const std::string head = commits.size() == 2 ? commits.front().hash : "";
+  const bool follows = made.parents.substr(0, made.parents.find(' ')) == head;
+  if (!follows || LookAt(git_->repository->git_dir + "/index") != index_) {
+    co_return refuse(follows ? "what is staged has changed meanwhile"
+                             : "HEAD has moved meanwhile, or the hooks made another commit before");
+  }
+  TextSink reset;
+  Task<std::optional<ToolError>> resetting =
+      run({.argv = {"git", "reset", "-q", "-N", "--no-refresh", commit, "--", ":/"}}, reset);
+  const std::optional<ToolError> not_reset = co_await resetting;
+  if (not_reset) co_return refuse(not_reset->message);
+  TextSink committed;
+  Task<std::optional<ToolError>> committing =
+      run({.argv = {"git", "commit", "-q", "-C", commit, "--cleanup=verbatim", "--allow-empty",
+                    "--allow-empty-message"},
+           .more = {{"GIT_COMMITTER_NAME", made.name},
+                    {"GIT_COMMITTER_EMAIL", made.email},
+                    {"GIT_COMMITTER_DATE", made.date}}},
+          committed);
+  const std::optional<ToolError> not_committed = co_await committing;
+  if (not_committed) co_return refuse(not_committed->message);
+  co_return true;
+}
+
+}  // namespace pa

@@ -1,0 +1,73 @@
+// GitCopy: a copy of the repository for one `git commit` that executes hooks and filters of the
+// project, and the way back from it.
+//
+//    Result<GitCopy> copy = GitCopy::Make(work, git, call);
+//    plan = copy->Wrap(std::move(plan));
+//    options.overlay = copy->Overlay();
+//    options.begins = [&] { copy->Begin(); };
+//    options.ended = [&](const Execution& run) { return copy->End(run, work); };
+//    ... the command runs ...
+//    if (copy->error()) ...        // its commit could not be taken over
+//
+// The command sees and changes an overlay over the repository's common directory; the repository
+// itself stays as it is (sandbox/values.h, MountKind::kOverlay). Afterwards a git that executes
+// nothing takes over one commit:
+//
+// 1. the new objects, as a pack that the command has left, with git's own checks (`git
+//    unpack-objects --strict`);
+// 2. the tree of the commit, as the index (`git reset`);
+// 3. the commit (`git commit -C`), with its message, author, committer and dates. So git itself
+//    moves the branch, writes the reflog and ends a merge, and the commit has the same hash.
+//
+// Whatever else the command changed in its copy is gone: other references, configuration, what a
+// hook that refuses the commit has staged. If HEAD or the index has changed meanwhile, or the hooks
+// made more than one commit, nothing is taken over. If the command did not end by itself, the copy
+// is kept for kTrashKeptDays, because hooks like lint-staged put changes of the user there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/path_stamp.h"
+#include "sandbox/confinement.h"
+#include "supervisor/run/command_plan.h"
+#include "supervisor/run/execution.h"
+#include "supervisor/tools/git.h"
+
+namespace pa {
+
+class GitCopy {
+ public:
+  // `git`, with a repository, and `call` must outlive it. An error: there is no place for a copy,
+  // or no shell.
+  static Result<GitCopy> Make(const Work& work, const Git& git, CallContext& call);
+  GitCopy(GitCopy&& other) noexcept;
+  ~GitCopy();  // discards the copy, unless it is kept
+
+  // The plan of the same `git commit`, by a shell that leaves behind what End takes over.
+  CommandPlan Wrap(CommandPlan plan) const;
+  sandbox::Mount Overlay() const;
+  void Begin();
+  // `work` must outlive the task.
+  Task<bool> End(const Execution& run, const Work& work);
+
+  const std::optional<ToolError>& error() const { return error_; }
+  // Where it is kept; "": it is not.
+  const std::string& kept() const { return kept_; }
+
+ private:
+  GitCopy(const Git& git, CallContext& call, std::string shell, std::string directory)
+      : git_(&git), call_(&call), shell_(std::move(shell)), directory_(std::move(directory)) {}
+  Task<bool> TakeOver(const Work& work);
+
+  const Git* git_;
+  CallContext* call_;
+  std::string shell_;
+  std::string directory_;  // "": moved from
+  std::string kept_;
+  PathStamp index_ = {};  // as it was when the command began
+  std::optional<ToolError> error_ = {};
+};
+
+}  // namespace pa
