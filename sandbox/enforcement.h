@@ -30,6 +30,9 @@ struct KernelFeatures {
   Granted cgroup = Granted::kUnknown;
   std::string no_cgroup;    // the reason, if kNo
   bool cgroup_cpu = false;  // with the controller cpu
+  // Whether a command can change a copy of a directory (MountKind::kOverlay).
+  Granted overlay = Granted::kUnknown;
+  std::string no_overlay;  // the reason, if kNo
 };
 KernelFeatures DetectKernel();  // everything except the namespaces and the cgroup
 

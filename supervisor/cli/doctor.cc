@@ -56,10 +56,17 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
           ? ""
           : fmt::format("\n  no cgroup: {}; how to get one: project-actions(7)", kernel.no_cgroup);
   const bool no_cpu = kernel.cgroup == sandbox::KernelFeatures::Granted::kYes && !kernel.cgroup_cpu;
-  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}",
+  const std::string overlay =
+      kernel.no_overlay.empty()
+          ? ""
+          : fmt::format(
+                "\n  no copy of a repository: {}; hooks and filters of git_commit change "
+                "the repository itself, and protected paths in it are verified afterwards",
+                kernel.no_overlay);
+  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",
                      GrantedWord(kernel.namespaces), GrantedWord(kernel.cgroup),
-                     no_cpu ? " (without the controller cpu)" : "", cgroup);
+                     no_cpu ? " (without the controller cpu)" : "", cgroup, overlay);
 }
 
 void AppendProtections(const DoctorReport& report, const Painter& paint, std::string* out) {
@@ -201,7 +208,9 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   w.Field("namespaces", GrantedWord(kernel.namespaces));
   w.Field("no_namespaces", kernel.no_namespaces);
   w.Field("cgroup", GrantedWord(kernel.cgroup)).Field("cgroup_cpu", kernel.cgroup_cpu);
-  w.Field("no_cgroup", kernel.no_cgroup).EndObject();
+  w.Field("no_cgroup", kernel.no_cgroup);
+  w.Field("overlay", GrantedWord(kernel.overlay)).Field("no_overlay", kernel.no_overlay);
+  w.EndObject();
   w.Key("protections").BeginArray();
   for (const sandbox::Protection& protection : report.enforcement.protections) {
     w.BeginObject().Field("name", protection.name);

@@ -23,6 +23,7 @@
 #include "supervisor/text/visible_text.h"
 #include "supervisor/text/wrap.h"
 #include "supervisor/tools/find_executable.h"
+#include "supervisor/tools/git_copy.h"
 #include "worker/probe.h"
 
 namespace pa {
@@ -51,6 +52,16 @@ void TakeProbeResult(const Execution& execution, DoctorReport* report) {
     const bool denied = (execution.probe_denied >> n & 1) != 0;
     (denied ? report->probe_denied : report->probe_allowed).push_back(worker::kProbeNames[n]);
   }
+}
+
+// The result is the probe's; the runner remembers whether there can be a copy of a repository.
+Task<Execution> TryAll(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                       policy::PolicyPtr policy) {
+  Task<Execution> probing = runner.Probe(directory, allow, policy);
+  Execution probe = co_await probing;
+  Task<bool> copying = TryGitCopy(runner, std::move(directory), std::move(allow), policy);
+  [[maybe_unused]] const bool tried = co_await copying;
+  co_return probe;
 }
 
 // The confinement of `make` in an empty project, described and then tried.
@@ -93,7 +104,7 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   }
   Loop loop;
   Engine engine(loop.get(), PartsOf(policy, report->worker, environment), environment);
-  Detach(engine.runner().Probe(*directory, allow, policy), [&](const Execution& execution) {
+  Detach(TryAll(engine.runner(), *directory, allow, policy), [&](const Execution& execution) {
     TakeProbeResult(execution, report);
     report->enforcement =
         sandbox::Assess(allow.confinement(), allow.limits(), engine.runner().Kernel());

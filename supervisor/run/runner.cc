@@ -146,6 +146,7 @@ struct Runner::Impl {
   bool GivenUp(const CancelSource* cancel) const {
     return closing || (cancel != nullptr && (shutting_down || cancel->cancelled()));
   }
+  void NoteOverlay(const Execution& execution);
   void Begin();
   bool IsWorker(pid_t pid);
   void Close();
@@ -168,6 +169,8 @@ struct Runner::Impl {
   Lanes beginnings;
   ViewCache views;
   Orphans orphans;
+  sandbox::KernelFeatures::Granted overlay = {};
+  std::string no_overlay;
   std::vector<char> buffer;  // made at the first run: an idle supervisor is small
   std::set<RunningCommand*> active;
   std::optional<RunningContext> context;
@@ -295,7 +298,11 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);
-  if (options.overlay && !namespaces) co_return NoOverlay(trial.no_namespaces());
+  if (options.overlay && !namespaces) {
+    const Execution refused = NoOverlay(trial.no_namespaces());
+    NoteOverlay(refused);
+    co_return refused;
+  }
   const std::optional<Writers::Writer> work = tree.Enter(plan);
   Task<ProtectedOr<TreeGuard::Found>> looking =
       tree.Look(plan, allow, policy, namespaces, options.cancel, GivenUp(options.cancel));
@@ -317,6 +324,7 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
                    [] { return FailedToStart(Error("run", "the command", ENOMEM)); });
   Execution execution = co_await task;
   execution.started = started;
+  if (options.overlay) NoteOverlay(execution);
   execution.read_index = index && index->WasRead();
   index.reset();
   const bool concerned = found->watch != nullptr || found->below;
@@ -337,6 +345,14 @@ Task<Execution> Runner::Impl::Try(const CommandPlan& plan, const policy::Allow& 
   Task<Execution> task = Execute(plan, allow, policy, options, namespaces);
   Execution execution = co_await task;
   co_return execution;
+}
+
+void Runner::Impl::NoteOverlay(const Execution& execution) {
+  using Granted = sandbox::KernelFeatures::Granted;
+  const bool refused = execution.failed_step == worker::Step::kOverlay;
+  if (!refused && execution.outcome == Outcome::kSetupFailed) return;
+  overlay = refused ? Granted::kNo : Granted::kYes;
+  no_overlay = refused ? execution.failure : "";
 }
 
 // With the first command: a server that runs none stays small, and where it is.
@@ -559,6 +575,8 @@ sandbox::KernelFeatures Runner::Kernel() const {
     kernel.cgroup = Granted::kNo;
     kernel.no_cgroup = impl_->groups->why_not();
   }
+  kernel.overlay = impl_->overlay;
+  kernel.no_overlay = impl_->no_overlay;
   return kernel;
 }
 

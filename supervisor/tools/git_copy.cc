@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
@@ -22,7 +24,11 @@
 namespace pa {
 namespace {
 
+using Names = std::vector<std::string>;
+
 constexpr std::string_view kDirectory = "commits";  // of the state directory
+// The rest of the name of one that is to be removed: it may be too large for the end of a server.
+constexpr std::string_view kDone = ".done";
 
 // What the script leaves in the copy.
 constexpr std::string_view kHead = "project-actions.head";
@@ -31,10 +37,11 @@ constexpr std::string_view kPack = "project-actions.pack";
 // $1 is the common directory, $2 git, the rest its arguments. All of it runs confined, in reach of
 // the hooks, so whatever it leaves is what they want it to be.
 constexpr char kScript[] =
-    R"(common=$1 git=$2; shift 2; "$git" "$@" || exit; )"
+    R"(common=$1 git=$2; shift 2; old=$("$git" rev-parse -q --verify HEAD); )"
+    R"("$git" "$@" || exit; )"
     R"("$git" rev-parse --verify HEAD >"$common/project-actions.head"; )"
-    R"(printf 'HEAD\n^HEAD^@\n' | "$git" pack-objects --revs --thin --delta-base-offset --stdout )"
-    R"(-q >"$common/project-actions.pack"; exit 0)";
+    R"(printf '%s\n' HEAD ${old:+"^$old"} | "$git" pack-objects --revs --thin )"
+    R"(--delta-base-offset --stdout -q >"$common/project-actions.pack"; exit 0)";
 
 // A file that the hooks may have replaced by anything.
 Result<UniqueFd> OpenLeft(const std::string& path) {
@@ -83,6 +90,18 @@ class TextSink final : public OutputSink {
   std::string err_;
 };
 
+// The digest of all that git prints.
+class DigestSink final : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    if (stream == Stream::kStdout) hash_.Update(bytes);
+  }
+  Digest Finish() { return hash_.Finish(); }
+
+ private:
+  Sha256 hash_;
+};
+
 // Of one line for each commit: hash, parents, and the committer's name, address and date.
 struct CommitLine {
   std::string hash;
@@ -119,10 +138,9 @@ struct Step {
   std::shared_ptr<const UniqueFd> stdin_file = {};
 };
 
-// The error, if it did not succeed. Nobody cancels it: it finishes what hooks have seen done.
-Task<std::optional<ToolError>> RunStep(const Work& work, const Git& git, Step step, TextSink& sink,
-                                       CallContext& call) {
-  const std::string what = step.argv[0] + " " + step.argv[1];
+// Nobody cancels it: it finishes what hooks have seen done.
+Task<Execution> RunStep(const Work& work, const Git& git, Step step, OutputSink& sink,
+                        CallContext& call) {
   CommandPlan plan{.executable = git.executable,
                    .argv = std::move(step.argv),
                    .env = GitEnvironment(work, git, call),
@@ -136,6 +154,15 @@ Task<std::optional<ToolError>> RunStep(const Work& work, const Git& git, Step st
   const RunOptions options{
       .sink = &sink, .capture = false, .record = &call.record.run, .in_turn = true};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
+  Execution run = co_await task;
+  co_return run;
+}
+
+// The error, if it did not succeed. `sink` must outlive the task.
+Task<std::optional<ToolError>> MustRun(const Work& work, const Git& git, Step step, TextSink& sink,
+                                       CallContext& call) {
+  const std::string what = step.argv[0] + " " + step.argv[1];
+  Task<Execution> task = RunStep(work, git, std::move(step), sink, call);
   const Execution run = co_await task;
   co_return ErrorOfGitReader(what, run, sink.err());
 }
@@ -148,6 +175,33 @@ void LeaveOutFilters(Git& git) {
       git.settings.push_back({"filter." + name + of, ""});
     }
     git.settings.push_back({"filter." + name + ".required", "false"});
+  }
+}
+
+Result<std::string> MakeDirectory(const policy::Policy& policy, const std::string& state_home) {
+  PA_TRY(const std::string base, FindStateDirectory(policy, state_home, kDirectory));
+  PA_TRY_VOID(MakeStateDirectory(base));
+  const std::string directory = base + "/" + NewTrashId(std::time(nullptr));
+  for (const std::string& made : {directory, directory + "/upper", directory + "/work"}) {
+    if (mkdir(made.c_str(), S_IRWXU) != 0) return std::unexpected(Error("mkdir", made, errno));
+  }
+  return directory;
+}
+
+// If a server is killed while hooks run, the directory keeps its name, and so is kept.
+void Discard(Runner& runner, const std::string& directory) {
+  const std::string done = directory + std::string(kDone);
+  const bool renamed = rename(directory.c_str(), done.c_str()) == 0;
+  runner.Discard(renamed ? done : directory);
+}
+
+// Those that earlier servers had no time to remove, and those that have expired.
+void DiscardOld(Runner& runner, const std::string& base) {
+  for (const std::string& name : ReadNames(base).value_or(Names())) {
+    if (name.ends_with(kDone)) runner.Discard(base + "/" + name);
+  }
+  for (const std::string& kept : ExpiredTrash(base, std::time(nullptr)).value_or(Names())) {
+    runner.Discard(kept);
   }
 }
 
@@ -167,14 +221,9 @@ ToolError NotTakenOver(std::string_view why) {
 Result<GitCopy> GitCopy::Make(const Work& work, const Git& git, CallContext& call) {
   auto shell = Require("sh", work, call);
   if (!shell) return std::unexpected(Error("find", "sh", ENOENT));
-  PA_TRY(const std::string base,
-         FindStateDirectory(*call.policy, call.runner.state_home(), kDirectory));
-  PA_TRY_VOID(MakeStateDirectory(base));
-  const std::string directory = base + "/" + NewTrashId(std::time(nullptr));
-  for (const std::string& made : {directory, directory + "/upper", directory + "/work"}) {
-    if (mkdir(made.c_str(), S_IRWXU) != 0) return std::unexpected(Error("mkdir", made, errno));
-  }
-  return GitCopy(git, call, *std::move(shell), directory);
+  PA_TRY(std::string directory, MakeDirectory(*call.policy, call.runner.state_home()));
+  DiscardOld(call.runner, directory.substr(0, directory.rfind('/')));
+  return GitCopy(git, call, *std::move(shell), std::move(directory));
 }
 
 GitCopy::GitCopy(GitCopy&& other) noexcept
@@ -184,10 +233,11 @@ GitCopy::GitCopy(GitCopy&& other) noexcept
       directory_(std::exchange(other.directory_, "")),
       kept_(std::move(other.kept_)),
       index_(other.index_),
+      old_index_(std::move(other.old_index_)),
       error_(std::move(other.error_)) {}
 
 GitCopy::~GitCopy() {
-  if (!directory_.empty() && kept_.empty()) call_->runner.Discard(directory_);
+  if (!directory_.empty() && kept_.empty()) Discard(call_->runner, directory_);
 }
 
 CommandPlan GitCopy::Wrap(CommandPlan plan) const {
@@ -203,7 +253,31 @@ sandbox::Mount GitCopy::Overlay() const {
   return {sandbox::MountKind::kOverlay, directory_, git_->repository->common_dir};
 }
 
-void GitCopy::Begin() { index_ = LookAt(git_->repository->git_dir + "/index"); }
+void GitCopy::Begin() {
+  const std::string index = git_->repository->git_dir + "/index";
+  index_ = LookAt(index);
+  old_index_ = std::make_shared<const UniqueFd>(
+      open(index.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+// git replaces its index by rename, also when only the times of files in it change, as with `git
+// status` of an editor. So git itself compares both.
+Task<bool> GitCopy::SameIndex(const Work& work, const Git& alone) {
+  if (LookAt(git_->repository->git_dir + "/index") == index_) co_return true;
+  if (!*old_index_) co_return false;
+  std::vector<Digest> digests;
+  for (const bool old : {true, false}) {
+    Step step{.argv = {"git", "ls-files", "--stage", "-z", "--", ":/"}};
+    if (old) step.stdin_file = old_index_;
+    if (old) step.more["GIT_INDEX_FILE"] = "/proc/self/fd/0";
+    DigestSink sink;
+    Task<Execution> task = RunStep(work, alone, std::move(step), sink, *call_);
+    const Execution run = co_await task;
+    if (!run.Succeeded()) co_return false;
+    digests.push_back(sink.Finish());
+  }
+  co_return digests[0] == digests[1];
+}
 
 Task<bool> GitCopy::End(const Execution& run, const Work& work) {
   if (run.Succeeded()) {
@@ -228,7 +302,7 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
   MakeAlone(alone);
   LeaveOutFilters(alone);
   const auto run = [&](Step step, TextSink& sink) {
-    return RunStep(work, alone, std::move(step), sink, *call_);
+    return MustRun(work, alone, std::move(step), sink, *call_);
   };
   TextSink unpacked;
   Task<std::optional<ToolError>> unpacking = run(
@@ -249,11 +323,12 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
   }
   const CommitLine& made = commits.back();
   const std::string head = commits.size() == 2 ? commits.front().hash : "";
-  const bool follows = made.parents.substr(0, made.parents.find(' ')) == head;
-  if (!follows || LookAt(git_->repository->git_dir + "/index") != index_) {
-    co_return refuse(follows ? "what is staged has changed meanwhile"
-                             : "HEAD has moved meanwhile, or the hooks made another commit before");
+  if (made.parents.substr(0, made.parents.find(' ')) != head) {
+    co_return refuse("HEAD has moved meanwhile, or the hooks made another commit before");
   }
+  Task<bool> comparing = SameIndex(work, alone);
+  const bool same = co_await comparing;
+  if (!same) co_return refuse("what is staged has changed meanwhile");
   TextSink reset;
   Task<std::optional<ToolError>> resetting =
       run({.argv = {"git", "reset", "-q", "-N", "--no-refresh", commit, "--", ":/"}}, reset);
@@ -269,6 +344,25 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
           committed);
   const std::optional<ToolError> not_committed = co_await committing;
   if (not_committed) co_return refuse(not_committed->message);
+  co_return true;
+}
+
+Task<bool> TryGitCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                      policy::PolicyPtr policy) {
+  const Result<std::string> made = MakeDirectory(*policy, runner.state_home());
+  if (!made) co_return false;
+  // Any directory that commands see, and any program: the mount comes first.
+  constexpr char kSeen[] = "/usr/share";
+  CommandPlan plan{.executable = "/bin/true",
+                   .argv = {"true"},
+                   .directory = std::move(directory),
+                   .stdin_data = std::nullopt,
+                   .umask = std::nullopt};
+  RunOptions options{.capture = false};
+  options.overlay = sandbox::Mount{sandbox::MountKind::kOverlay, *made, kSeen};
+  Task<Execution> task = runner.Run(std::move(plan), std::move(allow), policy, std::move(options));
+  [[maybe_unused]] const Execution run = co_await task;
+  Discard(runner, *made);
   co_return true;
 }
 

@@ -25,11 +25,14 @@
 // is kept for kTrashKeptDays, because hooks like lint-staged put changes of the user there.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/path_stamp.h"
+#include "base/unique_fd.h"
 #include "sandbox/confinement.h"
 #include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
@@ -60,14 +63,23 @@ class GitCopy {
   GitCopy(const Git& git, CallContext& call, std::string shell, std::string directory)
       : git_(&git), call_(&call), shell_(std::move(shell)), directory_(std::move(directory)) {}
   Task<bool> TakeOver(const Work& work);
+  // Whether the same is staged as when the command began.
+  Task<bool> SameIndex(const Work& work, const Git& alone);
 
   const Git* git_;
   CallContext* call_;
   std::string shell_;
   std::string directory_;  // "": moved from
   std::string kept_;
-  PathStamp index_ = {};  // as it was when the command began
+  // The index as it was when the command began.
+  PathStamp index_ = {};
+  std::shared_ptr<const UniqueFd> old_index_ = {};
   std::optional<ToolError> error_ = {};
 };
+
+// Tries whether there can be such a copy: afterwards Runner::Kernel tells. False: that could not be
+// tried, because there is no place for it.
+Task<bool> TryGitCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                      policy::PolicyPtr policy);
 
 }  // namespace pa
