@@ -107,7 +107,7 @@ TEST_F(CachesTest, LongPathsAreParted) {
   EXPECT_EQ(CacheDirectory(caches, "/" + std::string(PATH_MAX - 2, 'x')), "");
 }
 
-TEST_F(CachesTest, BuildsWriteTheirOwnInspectionReadsItGitHasNone) {
+TEST_F(CachesTest, BuildsAndHooksWriteTheirOwnInspectionReadsItGitAloneHasNone) {
   const PolicyPtr policy = Load();
   const auto access = [&](Purpose purpose, const std::string& path) {
     sandbox::Access found = sandbox::Access::kNone;
@@ -119,7 +119,9 @@ TEST_F(CachesTest, BuildsWriteTheirOwnInspectionReadsItGitHasNone) {
   const std::string own = CacheDirectory(policy->caches, project_);
   EXPECT_EQ(access(Purpose::kBuild, own), sandbox::kReadWriteExecute);
   EXPECT_EQ(access(Purpose::kInspect, own), sandbox::kReadExecute);
-  EXPECT_EQ(access(Purpose::kGit, own), sandbox::Access::kNone);
+  EXPECT_EQ(access(Purpose::kGit, own), sandbox::kReadWriteExecute);
+  EXPECT_EQ(access(Purpose::kGitCopy, own), sandbox::kReadWriteExecute);
+  EXPECT_EQ(access(Purpose::kGitAlone, own), sandbox::Access::kNone);
   const std::string other = CacheDirectory(policy->caches, (home_ / "src/other").string());
   EXPECT_EQ(access(Purpose::kBuild, other), sandbox::Access::kNone);
   const std::string below = CacheDirectory(policy->caches, (project_ / "sub").string());

@@ -80,6 +80,10 @@ Grants GitGrants(const Policy& policy, const std::string& directory) {
   Grants grants = policy.system;
   grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
   Append(grants, policy.filesystem);
+  // Hooks build and test, and frameworks of hooks keep their programs there.
+  if (auto cache = CacheGrant(policy.caches, directory, sandbox::kReadWriteExecute)) {
+    grants.push_back(*std::move(cache));
+  }
   return grants;
 }
 

@@ -8,8 +8,8 @@ enum class Purpose {
   kInspect,  // project read-only, no network: the database of make, `make -n`
   kSearch,   // project read-only, nothing in it can be executed, no network: ripgrep
   kBuild,    // project read-write: make TARGET, bash
-  // git with the hooks and filters of the project: project read-write, no network. The repository is
-  // read-write as well, unless the command gets a copy of it (kGitCopy).
+  // git with the hooks and filters of the project: project read-write, no network. The repository
+  // is read-write as well, unless the command gets a copy of it (kGitCopy).
   kGit,
   kGitCopy,
   // git alone, which changes the repository: project read-only, nothing but git can be executed, no

@@ -252,8 +252,9 @@ TEST_P(NamespacesTest, ACommandChangesACopyOfADirectory) {
   std::ofstream(lower + "/file") << "as it was\n";
   scratch_->Give(lower + "/file");
   WorkerSpec spec = Order(
-      "cd lower*; cat file; echo changed > file; echo new > sub/new; printf '#!/bin/sh\necho ran\n' "
-      "> hook; chmod +x hook; ./hook; cat file; mv sub/new .; ls; rmdir sub");
+      "cd lower*; cat file; echo changed > file; echo new > sub/new; "
+      "printf '#!/bin/sh\necho ran\n' > hook; chmod +x hook; ./hook; "
+      "cat file; mv sub/new .; ls; rmdir sub");
   spec.mounts.push_back({MountKind::kReadOnly, lower, lower});
   spec.mounts.push_back({MountKind::kOverlay, base, lower});
   const Finished done = Run(spec);

@@ -13,6 +13,7 @@
 #include "supervisor/call/tool_result.h"
 #include "supervisor/state/trash.h"
 #include "supervisor/state/user_directories.h"
+#include "supervisor/text/visible_text.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/git_copy.h"
 #include "supervisor/tools/render.h"
@@ -197,6 +198,8 @@ Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepar
                    .directory = work.directory,
                    .stdin_data = command.stdin_data,
                    .umask = git.umask};
+  std::string no_cache;
+  if (purpose != policy::Purpose::kGitAlone) no_cache = OpenCache(work, call, plan.env);
   RunOptions options = OptionsOf(git, command.what, call);
   if (copy != nullptr) {
     plan = copy->Wrap(std::move(plan));
@@ -209,15 +212,26 @@ Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepar
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   GitRun done;
   done.execution = co_await task;
+  done.execution.Warn(no_cache);
   done.denials = DenialsOf(done.execution, purpose, *confinement, work, call);
   co_return done;
 }
 
-void TellKept(const GitCopy& copy, ToolResult& result) {
-  if (copy.kept().empty()) return;
-  Warn(result, fmt::format("git commit did not end by itself; what its hooks had put aside in "
-                           "their copy of the repository is kept for {} days in {}",
-                           kTrashKeptDays, copy.kept()));
+void TellOfCopy(const GitCopy& copy, ToolResult& result) {
+  if (!copy.kept().empty()) {
+    Warn(result, fmt::format("git commit did not end by itself; what its hooks had put aside in "
+                             "their copy of the repository is kept for {} days in {}",
+                             kTrashKeptDays, copy.kept()));
+  }
+  if (copy.left_behind().empty()) return;
+  std::string names;
+  for (const std::string& name : copy.left_behind()) {
+    names += (names.empty() ? "" : ", ") + VisibleText(name);
+  }
+  Warn(result,
+       "hooks or filters changed more of their copy of the repository than the commit, and "
+       "that is not taken over: " +
+           names);
 }
 
 }  // namespace
@@ -256,7 +270,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
     result.error = copy->error();
     result.text = "error: " + result.error->message + "\n" + result.text;
   }
-  if (copy) TellKept(*copy, result);
+  if (copy) TellOfCopy(*copy, result);
   if (result.error) co_return result;
   Task<ToolResult> telling = command.tell(work, reader, std::move(result), call);
   ToolResult told = co_await telling;

@@ -18,8 +18,10 @@
 #include "base/file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
+#include "supervisor/loop/background.h"
 #include "supervisor/state/state_directory.h"
 #include "supervisor/state/trash.h"
+#include "supervisor/tools/left_in_copy.h"
 
 namespace pa {
 namespace {
@@ -232,6 +234,7 @@ GitCopy::GitCopy(GitCopy&& other) noexcept
       shell_(std::move(other.shell_)),
       directory_(std::exchange(other.directory_, "")),
       kept_(std::move(other.kept_)),
+      left_behind_(std::move(other.left_behind_)),
       index_(other.index_),
       old_index_(std::move(other.old_index_)),
       error_(std::move(other.error_)) {}
@@ -290,12 +293,42 @@ Task<bool> GitCopy::End(const Execution& run, const Work& work) {
   co_return false;
 }
 
+// Nobody can write there any more, so what was checked is what is copied. An object that is there
+// already stays.
+Task<std::optional<ToolError>> GitCopy::TakeLfsObjects(const Work& work) {
+  Task<Result<bool>> checking = InBackground<Result<bool>>(
+      call_->runner.loop(), [upper = Upper()] { return CheckLfsObjects(upper); });
+  const Result<bool> any = co_await checking;
+  if (!any) co_return NotTakenOver(any.error().Message());
+  if (!*any) co_return std::nullopt;
+  auto cp = Require("cp", work, *call_);
+  if (!cp) co_return std::move(cp.error());
+  // By itself, so that it can be copied whether or not there is a .git/lfs already.
+  const std::string from = directory_ + "/lfs";
+  if (mkdir(from.c_str(), S_IRWXU) != 0 ||
+      rename((Upper() + kLfsObjects).c_str(), (from + "/objects").c_str()) != 0) {
+    co_return NotTakenOver(Error("rename", from, errno).Message());
+  }
+  const std::string& to = git_->repository->common_dir;
+  GitReader reader = ReaderOf(work, *git_, *call_);
+  reader.executable = *cp;
+  GitReading copy{.argv = {"cp", "-R", "-P", "-n", "--", from, to}, .grants = {}};
+  copy.grants = RepositoryGrants(work, reader);
+  copy.grants.push_back({*cp, sandbox::kReadExecute, "cp"});
+  copy.grants.push_back({from, sandbox::Access::kRead, "objects of git-lfs"});
+  copy.grants.push_back({to, sandbox::kReadWrite, "git repository", sandbox::Symlinks::kRefuse});
+  TextSink sink;
+  Task<Execution> task = RunGitReader(work, reader, std::move(copy), sink, *call_, true);
+  const Execution run = co_await task;
+  co_return ErrorOfGitReader("cp of objects of git-lfs", run, sink.err());
+}
+
 Task<bool> GitCopy::TakeOver(const Work& work) {
   const auto refuse = [&](std::string_view why) {
     error_ = NotTakenOver(why);
     return false;
   };
-  const Result<Left> left = ReadLeft(directory_ + "/upper");
+  const Result<Left> left = ReadLeft(Upper());
   if (!left) co_return refuse(left.error().Message());
   const std::string& commit = left->commit;
   Git alone = *git_;
@@ -329,6 +362,9 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
   Task<bool> comparing = SameIndex(work, alone);
   const bool same = co_await comparing;
   if (!same) co_return refuse("what is staged has changed meanwhile");
+  Task<std::optional<ToolError>> copying = TakeLfsObjects(work);
+  const std::optional<ToolError> not_copied = co_await copying;
+  if (not_copied) co_return refuse(not_copied->message);
   TextSink reset;
   Task<std::optional<ToolError>> resetting =
       run({.argv = {"git", "reset", "-q", "-N", "--no-refresh", commit, "--", ":/"}}, reset);
@@ -344,6 +380,7 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
           committed);
   const std::optional<ToolError> not_committed = co_await committing;
   if (not_committed) co_return refuse(not_committed->message);
+  left_behind_ = OtherChanges(Upper(), commit);
   co_return true;
 }
 

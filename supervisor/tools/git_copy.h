@@ -16,24 +16,26 @@
 // 1. the new objects, as a pack that the command has left, with git's own checks (`git
 //    unpack-objects --strict`);
 // 2. the tree of the commit, as the index (`git reset`);
-// 3. the commit (`git commit -C`), with its message, author, committer and dates. So git itself
+// 3. new objects of git-lfs, whose names are the hashes of their content;
+// 4. the commit (`git commit -C`), with its message, author, committer and dates. So git itself
 //    moves the branch, writes the reflog and ends a merge, and the commit has the same hash.
 //
 // Whatever else the command changed in its copy is gone: other references, configuration, what a
-// hook that refuses the commit has staged. If HEAD or the index has changed meanwhile, or the hooks
-// made more than one commit, nothing is taken over. If the command did not end by itself, the copy
-// is kept for kTrashKeptDays, because hooks like lint-staged put changes of the user there.
+// hook that refuses the commit has staged. The result of the call names it. If HEAD or the index
+// has changed meanwhile, or the hooks made more than one commit, nothing is taken over. If the
+// command did not end by itself, the copy is kept for kTrashKeptDays, because hooks like
+// lint-staged put changes of the user there.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/path_stamp.h"
 #include "base/unique_fd.h"
-#include "sandbox/confinement.h"
 #include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/tools/git.h"
@@ -58,11 +60,15 @@ class GitCopy {
   const std::optional<ToolError>& error() const { return error_; }
   // Where it is kept; "": it is not.
   const std::string& kept() const { return kept_; }
+  // What else was changed in the copy, as names in the git directory.
+  const std::vector<std::string>& left_behind() const { return left_behind_; }
 
  private:
   GitCopy(const Git& git, CallContext& call, std::string shell, std::string directory)
       : git_(&git), call_(&call), shell_(std::move(shell)), directory_(std::move(directory)) {}
+  std::string Upper() const { return directory_ + "/upper"; }
   Task<bool> TakeOver(const Work& work);
+  Task<std::optional<ToolError>> TakeLfsObjects(const Work& work);
   // Whether the same is staged as when the command began.
   Task<bool> SameIndex(const Work& work, const Git& alone);
 
@@ -71,6 +77,7 @@ class GitCopy {
   std::string shell_;
   std::string directory_;  // "": moved from
   std::string kept_;
+  std::vector<std::string> left_behind_ = {};
   // The index as it was when the command began.
   PathStamp index_ = {};
   std::shared_ptr<const UniqueFd> old_index_ = {};

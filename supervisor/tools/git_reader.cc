@@ -12,7 +12,7 @@ std::vector<sandbox::PathGrant> RepositoryGrants(const Work& work, const GitRead
 }
 
 Task<Execution> RunGitReader(const Work& work, const GitReader& git, GitReading reading,
-                             OutputSink& sink, CallContext& call) {
+                             OutputSink& sink, CallContext& call, bool in_turn) {
   CommandPlan plan{.executable = git.executable,
                    .argv = std::move(reading.argv),
                    .env = std::move(reading.more),
@@ -20,8 +20,11 @@ Task<Execution> RunGitReader(const Work& work, const GitReader& git, GitReading 
   plan.env.insert(git.environment.begin(), git.environment.end());
   policy::Allow allow = git.permission.For(
       {.purpose = policy::Purpose::kGitIdentity, .extra = std::move(reading.grants)});
-  const RunOptions options{
-      .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record.run};
+  const RunOptions options{.sink = &sink,
+                           .cancel = in_turn ? nullptr : &call.cancel,
+                           .capture = false,
+                           .record = &call.record.run,
+                           .in_turn = in_turn};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   Execution run = co_await task;
   co_return run;

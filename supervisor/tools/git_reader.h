@@ -36,9 +36,10 @@ struct GitReading {
 // What a git of this repository may read: the repository and the working directory.
 std::vector<sandbox::PathGrant> RepositoryGrants(const Work& work, const GitReader& git);
 
-// `work`, `git` and `sink` must outlive the task.
+// `work`, `git` and `sink` must outlive the task. `in_turn`: as RunOptions::in_turn, and nobody
+// cancels it.
 Task<Execution> RunGitReader(const Work& work, const GitReader& git, GitReading reading,
-                             OutputSink& sink, CallContext& call);
+                             OutputSink& sink, CallContext& call, bool in_turn = false);
 
 // Nothing: it ended by itself, with an exit code of at most `most`.
 std::optional<ToolError> ErrorOfGitReader(std::string what, const Execution& run,

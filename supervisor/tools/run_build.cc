@@ -1,21 +1,11 @@
 #include "supervisor/tools/run_build.h"
 
-#include "supervisor/state/project_cache.h"
 #include "supervisor/tools/git_refresh.h"
 #include "supervisor/tools/join_job.h"
 #include "supervisor/tools/reach_above.h"
 
 namespace pa {
 namespace {
-
-// Without a cache many builds succeed all the same, so that is no failure: "" or what to warn of.
-std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& plan) {
-  const std::string& directory = work.directory.path();
-  const Result<void> made = MakeProjectCache(call.policy->caches, directory);
-  if (!made) return "toolchains have no cache to write: " + made.error().Message();
-  AddCaches(work, call, plan.env);
-  return "";
-}
 
 // About failures that the sandbox brings about without refusing anything.
 std::string AdviceOn(const Execution& run, const Work& work, sandbox::Network network,
@@ -41,7 +31,7 @@ policy::Needs BuildNeeds(const GitIdentity::Given& identity,
 Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission,
                           std::optional<std::chrono::milliseconds> timeout, CommandReport report,
                           const Work& work, CallContext& call) {
-  const std::string no_cache = OpenCache(work, call, plan);
+  const std::string no_cache = OpenCache(work, call, plan.env);
   // Where the policy lets a command commit, it commits in the name in which git_commit does. A
   // copy: another call may ask for it while this one runs.
   const GitIdentity::Given identity = call.runner.git_identity().For(*call.policy);

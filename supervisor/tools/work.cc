@@ -8,6 +8,7 @@
 #include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/path.h"
+#include "supervisor/state/project_cache.h"
 #include "supervisor/tools/find_executable.h"
 #include "supervisor/tools/params.h"
 
@@ -183,6 +184,15 @@ std::map<std::string, std::string> MakeEnvironment(const CallContext& call) {
   env["GIT_CONFIG_GLOBAL"] = "/dev/null";
   env["GIT_CONFIG_NOSYSTEM"] = "1";
   return env;
+}
+
+std::string OpenCache(const Work& work, const CallContext& call,
+                      std::map<std::string, std::string>& environment) {
+  const std::string& directory = work.directory.path();
+  const Result<void> made = MakeProjectCache(call.policy->caches, directory);
+  if (!made) return "toolchains have no cache to write: " + made.error().Message();
+  AddCaches(work, call, environment);
+  return "";
 }
 
 void AddCaches(const Work& work, const CallContext& call,

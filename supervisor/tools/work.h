@@ -91,6 +91,10 @@ std::map<std::string, std::string> WorkEnvironment(const CallContext& call);
 // git takes EACCES for a broken configuration and dies, and recipes and $(shell) that run git (git
 // describe) must not fail because of that.
 std::map<std::string, std::string> MakeEnvironment(const CallContext& call);
+// Makes the project's caches and does the same as AddCaches. Without them many builds succeed all
+// the same, so that is no failure: "" or what to warn of.
+std::string OpenCache(const Work& work, const CallContext& call,
+                      std::map<std::string, std::string>& environment);
 // Adds the variables that name the project's caches to an environment from MakeEnvironment.
 void AddCaches(const Work& work, const CallContext& call,
                std::map<std::string, std::string>& environment);

@@ -17,16 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool CopiesAreGranted() {
-  const ProgramResult doctor =
-      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
-  return Json::parse(doctor.output)["kernel"]["overlay"] == "yes";
-}
-
 class GitHooks : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!CopiesAreGranted()) GTEST_SKIP() << "no copy of a repository is granted here";
+    if (!CopiesOfRepositoriesAreGranted())
+      GTEST_SKIP() << "no copy of a repository is granted here";
     project_.InitGit();
     WriteText(project_.root() / "a.txt", "a\n");
     WriteText(project_.root() / "b.txt", "b\n");
@@ -58,10 +53,10 @@ class GitHooks : public ::testing::Test {
     arguments.update(more.is_null() ? Json::object() : more);
     return client_->CallTool("git_commit", arguments);
   }
-  Json Committed(const std::string& message, const Json& more = {}) {
+  Json Committed(const std::string& message, const Json& more = {}, bool warned = false) {
     Json result = Commit(message, "", more);
     EXPECT_TRUE(result.value("success", false)) << result;
-    EXPECT_FALSE(result.contains("warnings")) << result;
+    EXPECT_EQ(result["meta"].contains("warnings"), warned) << result;
     EXPECT_EQ(Said({"fsck", "--strict", "--no-dangling"}), "");
     return result;
   }
@@ -98,12 +93,17 @@ class GitHooks : public ::testing::Test {
 
 // The hook's changes are seen to happen outside, where git runs it without a sandbox.
 TEST_F(GitHooks, ChangeNothingOfTheRepositoryButTheCommit) {
-  Hook(
-      "pre-commit",
-      "set -e\ngit config core.fsmonitor ./evil\ncp \"$0\" .git/hooks/pre-push\n"
-      "git tag evil\ngit update-ref refs/heads/evil HEAD\necho '* filter=x' > .git/info/attributes\n"
-      "mkdir .git/modules\nrm .git/description\necho more >> b.txt; git add b.txt");
-  const Json result = Committed("two");
+  Hook("pre-commit",
+       "set -e\ngit config core.fsmonitor ./evil\ncp \"$0\" .git/hooks/pre-push\n"
+       "git tag evil\ngit update-ref refs/heads/evil HEAD\n"
+       "echo '* filter=x' > .git/info/attributes\nmkdir .git/modules\nrm .git/description\n"
+       "echo more >> b.txt; git add b.txt");
+  const Json result = Committed("two", {}, true);
+  const std::string warning = result["meta"]["warnings"].dump();
+  for (const char* name :
+       {"config", "hooks", "info", "modules", "description", "refs/heads/evil", "refs/tags/evil"}) {
+    EXPECT_TRUE(warning.contains(name)) << name << warning;
+  }
   EXPECT_EQ(result["data"]["hash"].get<std::string>() + "\n", Said({"rev-parse", "HEAD"}));
   EXPECT_EQ(Said({"log", "-1", "--format=%s|%an|%P"}),
             "two|Ada Lovelace|" + Said({"rev-parse", "HEAD~1"}));

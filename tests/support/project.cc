@@ -44,10 +44,17 @@ Json ModernMeta(const Json& capabilities) {
           {"io.modelcontextprotocol/clientCapabilities", capabilities}};
 }
 
-bool NamespacesAreGranted() {
+namespace {
+
+bool IsGranted(const char* feature) {
   const ProgramResult doctor =
       RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
-  return Json::parse(doctor.output)["kernel"]["namespaces"] == "yes";
+  return Json::parse(doctor.output)["kernel"][feature] == "yes";
 }
+
+}  // namespace
+
+bool NamespacesAreGranted() { return IsGranted("namespaces"); }
+bool CopiesOfRepositoriesAreGranted() { return IsGranted("overlay"); }
 
 }  // namespace pa::testing

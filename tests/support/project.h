@@ -47,5 +47,7 @@ Json ModernMeta(const Json& capabilities = Json::object());
 
 // Whether a command gets namespaces here, as `doctor` says.
 bool NamespacesAreGranted();
+// Whether hooks get a copy of the repository here.
+bool CopiesOfRepositoriesAreGranted();
 
 }  // namespace pa::testing
