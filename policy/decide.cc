@@ -84,6 +84,7 @@ Allow Permission::For(const Needs& needs) const {
   for (sandbox::PathGrant& extra : ForPurpose(needs.purpose, needs.extra)) {
     confinement.paths.push_back(std::move(extra));
   }
+  for (const sandbox::PathGrant& program : needs.programs) confinement.paths.push_back(program);
   confinement.network = NetworkFor(policy, needs.purpose);
   allow.limits_ = LimitsFor(policy, needs);
   confinement.namespaces = policy.namespaces;

@@ -40,6 +40,8 @@ struct ActionRequest {
 struct Needs {
   Purpose purpose = Purpose::kBuild;
   std::vector<sandbox::PathGrant> extra = {};  // for the repository, the private git configuration
+  // What Purpose::kGitAlone may execute besides git: programs that are no part of the project.
+  std::vector<sandbox::PathGrant> programs = {};
   std::optional<std::chrono::milliseconds> timeout = {};  // may only shorten wall_time
 };
 

@@ -22,8 +22,8 @@
 #include "supervisor/state/state_directory.h"
 #include "supervisor/text/visible_text.h"
 #include "supervisor/text/wrap.h"
+#include "supervisor/tools/copy_directory.h"
 #include "supervisor/tools/find_executable.h"
-#include "supervisor/tools/git_copy.h"
 #include "worker/probe.h"
 
 namespace pa {
@@ -59,7 +59,7 @@ Task<Execution> TryAll(Runner& runner, policy::WorkingDirectory directory, polic
                        policy::PolicyPtr policy) {
   Task<Execution> probing = runner.Probe(directory, allow, policy);
   Execution probe = co_await probing;
-  Task<bool> copying = TryGitCopy(runner, std::move(directory), std::move(allow), policy);
+  Task<bool> copying = TryCopy(runner, std::move(directory), std::move(allow), policy);
   [[maybe_unused]] const bool tried = co_await copying;
   co_return probe;
 }

@@ -78,7 +78,7 @@ std::string HooksDirectory(const Git& git, const CallContext& call) {
 // Whether git would execute something of the project for the command.
 bool ExecutesOfProject(const Git& git, const GitCommand& command, const CallContext& call) {
   if (!git.repository || call.policy->git.hooks == policy::Hooks::kSkip) return false;
-  if (git.has_hooks || !git.filters.empty()) return true;
+  if (git.has_hooks || git.foreign_filters) return true;
   // `~user/` and `%(prefix)/` lead somewhere that git alone knows.
   const std::string directory = HooksDirectory(git, call);
   if (git.hooks_path &&
@@ -88,6 +88,18 @@ bool ExecutesOfProject(const Git& git, const GitCommand& command, const CallCont
   }
   return std::ranges::any_of(command.hooks,
                              [&](std::string_view name) { return HasHook(directory, name); });
+}
+
+// git-lfs, and the shell with which git starts a filter that has words. One that is not there git
+// itself complains about.
+std::vector<sandbox::PathGrant> LfsPrograms(const Work& work, const CallContext& call) {
+  std::vector<sandbox::PathGrant> programs;
+  for (const char* name : {"git-lfs", "sh"}) {
+    if (const auto path = Require(name, work, call)) {
+      programs.push_back({*path, sandbox::kReadExecute, "filter git-lfs"});
+    }
+  }
+  return programs;
 }
 
 // It can only be read by setting it; there is one thread.
@@ -125,7 +137,7 @@ PreparedGit StartGit(const Work& work, policy::Permission permission, const Call
 
 void MakeAlone(Git& git) {
   if (git.repository) {
-    for (const std::string& path : {git.repository->common_dir, git.repository->git_dir}) {
+    for (const std::string& path : std::set{git.repository->common_dir, git.repository->git_dir}) {
       git.grants.push_back(
           {path, sandbox::kReadWrite, "git repository", sandbox::Symlinks::kRefuse});
     }
@@ -154,6 +166,9 @@ Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, Ca
   git.hooks_path = std::move(user->hooks_path);
   git.has_hooks = user->has_hooks;
   git.filters = std::move(user->filters);
+  git.foreign_filters = user->foreign_filters;
+  const bool skip = call.policy->git.hooks == policy::Hooks::kSkip;
+  if (!git.filters.empty() && !git.foreign_filters && !skip) git.programs = LfsPrograms(work, call);
   co_return std::move(git);
 }
 
@@ -180,7 +195,9 @@ Git For(policy::Purpose purpose, Git git) {
 }
 
 policy::Allow AllowOf(policy::Purpose purpose, const Git& git) {
-  return git.permission.For({.purpose = purpose, .extra = git.grants});
+  policy::Needs needs{.purpose = purpose, .extra = git.grants};
+  if (purpose == policy::Purpose::kGitAlone) needs.programs = git.programs;
+  return git.permission.For(needs);
 }
 
 struct GitRun {

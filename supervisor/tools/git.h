@@ -38,6 +38,9 @@ struct Git {
   std::optional<std::string> hooks_path = {};
   bool has_hooks = false;
   std::set<std::string> filters = {};
+  bool foreign_filters = false;
+  // What it may execute besides git when it runs alone: git-lfs, if that is its filter.
+  std::vector<sandbox::PathGrant> programs = {};
 };
 // For Purpose::kGitAlone: without hooks, and with the right to change the repository.
 void MakeAlone(Git& git);

@@ -7,8 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <ctime>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -18,23 +17,17 @@
 #include "base/file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
-#include "supervisor/loop/background.h"
-#include "supervisor/state/state_directory.h"
-#include "supervisor/state/trash.h"
 #include "supervisor/tools/left_in_copy.h"
+#include "supervisor/tools/text_sink.h"
 
 namespace pa {
 namespace {
 
-using Names = std::vector<std::string>;
-
-constexpr std::string_view kDirectory = "commits";  // of the state directory
-// The rest of the name of one that is to be removed: it may be too large for the end of a server.
-constexpr std::string_view kDone = ".done";
+constexpr std::size_t kTold = 64u << 10;  // of what git prints, in bytes
 
 // What the script leaves in the copy.
-constexpr std::string_view kHead = "project-actions.head";
-constexpr std::string_view kPack = "project-actions.pack";
+constexpr std::string_view kLeftHead = "project-actions.head";
+constexpr std::string_view kLeftPack = "project-actions.pack";
 
 // $1 is the common directory, $2 git, the rest its arguments. All of it runs confined, in reach of
 // the hooks, so whatever it leaves is what they want it to be.
@@ -67,30 +60,14 @@ struct Left {
 
 Result<Left> ReadLeft(const std::string& upper) {
   constexpr std::size_t kMost = 128;
-  const std::string head = upper + "/" + std::string(kHead);
+  const std::string head = upper + "/" + std::string(kLeftHead);
   PA_TRY(const UniqueFd file, OpenLeft(head));
   PA_TRY(std::string commit, ReadFileFrom(file.get(), head, kMost));
   if (commit.ends_with('\n')) commit.pop_back();
   if (!IsHash(commit)) return std::unexpected(Error("not the name of a commit", head, 0));
-  PA_TRY(UniqueFd pack, OpenLeft(upper + "/" + std::string(kPack)));
+  PA_TRY(UniqueFd pack, OpenLeft(upper + "/" + std::string(kLeftPack)));
   return Left{std::move(commit), std::make_shared<const UniqueFd>(std::move(pack))};
 }
-
-// Keeps a little of what git prints.
-class TextSink final : public OutputSink {
- public:
-  void OnOutput(Stream stream, std::string_view bytes) override {
-    std::string& text = stream == Stream::kStdout ? out_ : err_;
-    text.append(bytes.substr(0, kMax - std::min(kMax, text.size())));
-  }
-  const std::string& out() const { return out_; }
-  const std::string& err() const { return err_; }
-
- private:
-  static constexpr std::size_t kMax = 64u << 10;
-  std::string out_;
-  std::string err_;
-};
 
 // The digest of all that git prints.
 class DigestSink final : public OutputSink {
@@ -136,7 +113,7 @@ std::vector<CommitLine> ReadCommits(std::string_view output) {
 // One run of a git that executes nothing but git.
 struct Step {
   std::vector<std::string> argv;  // from "git" on
-  Environment more = {};
+  std::map<std::string, std::string> more = {};
   std::shared_ptr<const UniqueFd> stdin_file = {};
 };
 
@@ -166,7 +143,7 @@ Task<std::optional<ToolError>> MustRun(const Work& work, const Git& git, Step st
   const std::string what = step.argv[0] + " " + step.argv[1];
   Task<Execution> task = RunStep(work, git, std::move(step), sink, call);
   const Execution run = co_await task;
-  co_return ErrorOfGitReader(what, run, sink.err());
+  co_return ErrorOfGitReader(what, run, sink.complaints());
 }
 
 // A file of which a filter would have to tell whether it has changed counts as changed. Nothing
@@ -177,33 +154,6 @@ void LeaveOutFilters(Git& git) {
       git.settings.push_back({"filter." + name + of, ""});
     }
     git.settings.push_back({"filter." + name + ".required", "false"});
-  }
-}
-
-Result<std::string> MakeDirectory(const policy::Policy& policy, const std::string& state_home) {
-  PA_TRY(const std::string base, FindStateDirectory(policy, state_home, kDirectory));
-  PA_TRY_VOID(MakeStateDirectory(base));
-  const std::string directory = base + "/" + NewTrashId(std::time(nullptr));
-  for (const std::string& made : {directory, directory + "/upper", directory + "/work"}) {
-    if (mkdir(made.c_str(), S_IRWXU) != 0) return std::unexpected(Error("mkdir", made, errno));
-  }
-  return directory;
-}
-
-// If a server is killed while hooks run, the directory keeps its name, and so is kept.
-void Discard(Runner& runner, const std::string& directory) {
-  const std::string done = directory + std::string(kDone);
-  const bool renamed = rename(directory.c_str(), done.c_str()) == 0;
-  runner.Discard(renamed ? done : directory);
-}
-
-// Those that earlier servers had no time to remove, and those that have expired.
-void DiscardOld(Runner& runner, const std::string& base) {
-  for (const std::string& name : ReadNames(base).value_or(Names())) {
-    if (name.ends_with(kDone)) runner.Discard(base + "/" + name);
-  }
-  for (const std::string& kept : ExpiredTrash(base, std::time(nullptr)).value_or(Names())) {
-    runner.Discard(kept);
   }
 }
 
@@ -223,24 +173,8 @@ ToolError NotTakenOver(std::string_view why) {
 Result<GitCopy> GitCopy::Make(const Work& work, const Git& git, CallContext& call) {
   auto shell = Require("sh", work, call);
   if (!shell) return std::unexpected(Error("find", "sh", ENOENT));
-  PA_TRY(std::string directory, MakeDirectory(*call.policy, call.runner.state_home()));
-  DiscardOld(call.runner, directory.substr(0, directory.rfind('/')));
+  PA_TRY(CopyDirectory directory, CopyDirectory::Make(*call.policy, call.runner));
   return GitCopy(git, call, *std::move(shell), std::move(directory));
-}
-
-GitCopy::GitCopy(GitCopy&& other) noexcept
-    : git_(other.git_),
-      call_(other.call_),
-      shell_(std::move(other.shell_)),
-      directory_(std::exchange(other.directory_, "")),
-      kept_(std::move(other.kept_)),
-      left_behind_(std::move(other.left_behind_)),
-      index_(other.index_),
-      old_index_(std::move(other.old_index_)),
-      error_(std::move(other.error_)) {}
-
-GitCopy::~GitCopy() {
-  if (!directory_.empty() && kept_.empty()) Discard(call_->runner, directory_);
 }
 
 CommandPlan GitCopy::Wrap(CommandPlan plan) const {
@@ -252,9 +186,7 @@ CommandPlan GitCopy::Wrap(CommandPlan plan) const {
   return plan;
 }
 
-sandbox::Mount GitCopy::Overlay() const {
-  return {sandbox::MountKind::kOverlay, directory_, git_->repository->common_dir};
-}
+sandbox::Mount GitCopy::Overlay() const { return directory_.Over(git_->repository->common_dir); }
 
 void GitCopy::Begin() {
   const std::string index = git_->repository->git_dir + "/index";
@@ -289,38 +221,8 @@ Task<bool> GitCopy::End(const Execution& run, const Work& work) {
     co_return done;
   }
   const bool began = run.outcome != Outcome::kExited && run.outcome != Outcome::kSetupFailed;
-  if (began) kept_ = directory_;
+  if (began) kept_ = std::move(directory_).Keep();
   co_return false;
-}
-
-// Nobody can write there any more, so what was checked is what is copied. An object that is there
-// already stays.
-Task<std::optional<ToolError>> GitCopy::TakeLfsObjects(const Work& work) {
-  Task<Result<bool>> checking = InBackground<Result<bool>>(
-      call_->runner.loop(), [upper = Upper()] { return CheckLfsObjects(upper); });
-  const Result<bool> any = co_await checking;
-  if (!any) co_return NotTakenOver(any.error().Message());
-  if (!*any) co_return std::nullopt;
-  auto cp = Require("cp", work, *call_);
-  if (!cp) co_return std::move(cp.error());
-  // By itself, so that it can be copied whether or not there is a .git/lfs already.
-  const std::string from = directory_ + "/lfs";
-  if (mkdir(from.c_str(), S_IRWXU) != 0 ||
-      rename((Upper() + kLfsObjects).c_str(), (from + "/objects").c_str()) != 0) {
-    co_return NotTakenOver(Error("rename", from, errno).Message());
-  }
-  const std::string& to = git_->repository->common_dir;
-  GitReader reader = ReaderOf(work, *git_, *call_);
-  reader.executable = *cp;
-  GitReading copy{.argv = {"cp", "-R", "-P", "-n", "--", from, to}, .grants = {}};
-  copy.grants = RepositoryGrants(work, reader);
-  copy.grants.push_back({*cp, sandbox::kReadExecute, "cp"});
-  copy.grants.push_back({from, sandbox::Access::kRead, "objects of git-lfs"});
-  copy.grants.push_back({to, sandbox::kReadWrite, "git repository", sandbox::Symlinks::kRefuse});
-  TextSink sink;
-  Task<Execution> task = RunGitReader(work, reader, std::move(copy), sink, *call_, true);
-  const Execution run = co_await task;
-  co_return ErrorOfGitReader("cp of objects of git-lfs", run, sink.err());
 }
 
 Task<bool> GitCopy::TakeOver(const Work& work) {
@@ -328,7 +230,7 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
     error_ = NotTakenOver(why);
     return false;
   };
-  const Result<Left> left = ReadLeft(Upper());
+  const Result<Left> left = ReadLeft(directory_.Upper());
   if (!left) co_return refuse(left.error().Message());
   const std::string& commit = left->commit;
   Git alone = *git_;
@@ -337,20 +239,20 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
   const auto run = [&](Step step, TextSink& sink) {
     return MustRun(work, alone, std::move(step), sink, *call_);
   };
-  TextSink unpacked;
+  TextSink unpacked(kTold);
   Task<std::optional<ToolError>> unpacking = run(
       {.argv = {"git", "unpack-objects", "-q", "--strict"}, .stdin_file = left->pack}, unpacked);
   const std::optional<ToolError> not_unpacked = co_await unpacking;
   if (not_unpacked) co_return refuse(not_unpacked->message);
   // Without a commit HEAD is no name of anything, and is left out.
-  TextSink listed;
+  TextSink listed(kTold);
   Task<std::optional<ToolError>> listing =
       run({.argv = {"git", "log", "--no-walk=unsorted", "--ignore-missing", "--encoding=none",
                     "--date=raw", "--no-show-signature", kCommitFormat, "HEAD", commit}},
           listed);
   const std::optional<ToolError> not_listed = co_await listing;
   if (not_listed) co_return refuse(not_listed->message);
-  const std::vector<CommitLine> commits = ReadCommits(listed.out());
+  const std::vector<CommitLine> commits = ReadCommits(listed.output());
   if (commits.empty() || commits.size() > 2 || commits.back().hash != commit) {
     co_return refuse("it is not among the objects that they left");
   }
@@ -362,15 +264,16 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
   Task<bool> comparing = SameIndex(work, alone);
   const bool same = co_await comparing;
   if (!same) co_return refuse("what is staged has changed meanwhile");
-  Task<std::optional<ToolError>> copying = TakeLfsObjects(work);
+  Task<std::optional<ToolError>> copying =
+      TakeLfsObjects(directory_, "/lfs", work, *git_, *call_, true);
   const std::optional<ToolError> not_copied = co_await copying;
   if (not_copied) co_return refuse(not_copied->message);
-  TextSink reset;
+  TextSink reset(kTold);
   Task<std::optional<ToolError>> resetting =
       run({.argv = {"git", "reset", "-q", "-N", "--no-refresh", commit, "--", ":/"}}, reset);
   const std::optional<ToolError> not_reset = co_await resetting;
   if (not_reset) co_return refuse(not_reset->message);
-  TextSink committed;
+  TextSink committed(kTold);
   Task<std::optional<ToolError>> committing =
       run({.argv = {"git", "commit", "-q", "-C", commit, "--cleanup=verbatim", "--allow-empty",
                     "--allow-empty-message"},
@@ -380,26 +283,7 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
           committed);
   const std::optional<ToolError> not_committed = co_await committing;
   if (not_committed) co_return refuse(not_committed->message);
-  left_behind_ = OtherChanges(Upper(), commit);
-  co_return true;
-}
-
-Task<bool> TryGitCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
-                      policy::PolicyPtr policy) {
-  const Result<std::string> made = MakeDirectory(*policy, runner.state_home());
-  if (!made) co_return false;
-  // Any directory that commands see, and any program: the mount comes first.
-  constexpr char kSeen[] = "/usr/share";
-  CommandPlan plan{.executable = "/bin/true",
-                   .argv = {"true"},
-                   .directory = std::move(directory),
-                   .stdin_data = std::nullopt,
-                   .umask = std::nullopt};
-  RunOptions options{.capture = false};
-  options.overlay = sandbox::Mount{sandbox::MountKind::kOverlay, *made, kSeen};
-  Task<Execution> task = runner.Run(std::move(plan), std::move(allow), policy, std::move(options));
-  [[maybe_unused]] const Execution run = co_await task;
-  Discard(runner, *made);
+  left_behind_ = OtherChanges(directory_.Upper(), commit);
   co_return true;
 }
 

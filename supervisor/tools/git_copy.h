@@ -38,6 +38,7 @@
 #include "base/unique_fd.h"
 #include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
+#include "supervisor/tools/copy_directory.h"
 #include "supervisor/tools/git.h"
 
 namespace pa {
@@ -47,9 +48,6 @@ class GitCopy {
   // `git`, with a repository, and `call` must outlive it. An error: there is no place for a copy,
   // or no shell.
   static Result<GitCopy> Make(const Work& work, const Git& git, CallContext& call);
-  GitCopy(GitCopy&& other) noexcept;
-  ~GitCopy();  // discards the copy, unless it is kept
-
   // The plan of the same `git commit`, by a shell that leaves behind what End takes over.
   CommandPlan Wrap(CommandPlan plan) const;
   sandbox::Mount Overlay() const;
@@ -64,18 +62,16 @@ class GitCopy {
   const std::vector<std::string>& left_behind() const { return left_behind_; }
 
  private:
-  GitCopy(const Git& git, CallContext& call, std::string shell, std::string directory)
+  GitCopy(const Git& git, CallContext& call, std::string shell, CopyDirectory directory)
       : git_(&git), call_(&call), shell_(std::move(shell)), directory_(std::move(directory)) {}
-  std::string Upper() const { return directory_ + "/upper"; }
   Task<bool> TakeOver(const Work& work);
-  Task<std::optional<ToolError>> TakeLfsObjects(const Work& work);
   // Whether the same is staged as when the command began.
   Task<bool> SameIndex(const Work& work, const Git& alone);
 
   const Git* git_;
   CallContext* call_;
   std::string shell_;
-  std::string directory_;  // "": moved from
+  CopyDirectory directory_;
   std::string kept_;
   std::vector<std::string> left_behind_ = {};
   // The index as it was when the command began.
@@ -83,10 +79,5 @@ class GitCopy {
   std::shared_ptr<const UniqueFd> old_index_ = {};
   std::optional<ToolError> error_ = {};
 };
-
-// Tries whether there can be such a copy: afterwards Runner::Kernel tells. False: that could not be
-// tried, because there is no place for it.
-Task<bool> TryGitCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
-                      policy::PolicyPtr policy);
 
 }  // namespace pa

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/words.h"
+#include "supervisor/tools/text_sink.h"
 
 namespace pa {
 namespace {
@@ -29,21 +31,8 @@ std::vector<std::string_view> Fields(std::string_view output) {
   return fields;
 }
 
-// Keeps what `git config` prints; a file that is longer than this names nobody.
-class SettingsSink : public OutputSink {
- public:
-  void OnOutput(Stream stream, std::string_view bytes) override {
-    std::string& text = stream == Stream::kStdout ? output_ : complaints_;
-    text.append(bytes.substr(0, kMax - text.size()));
-  }
-  const std::string& output() const { return output_; }
-  const std::string& complaints() const { return complaints_; }
-
- private:
-  static constexpr std::size_t kMax = 256u << 10;
-  std::string output_;
-  std::string complaints_;
-};
+// Of what `git config` prints, in bytes; a configuration that has more names nobody.
+constexpr std::size_t kMaxSettings = 256u << 10;
 
 // One `git config` that reads and does nothing else.
 struct ConfigQuery {
@@ -68,7 +57,7 @@ Task<SettingsOutput> RunQuery(const Work& work, const GitReader& git, ConfigQuer
   reading.argv.insert(reading.argv.end(), {"--get-regexp", std::string(query.pattern)});
   if (!call.policy->config_home.empty()) reading.more["XDG_CONFIG_HOME"] = call.policy->config_home;
   if (query.without_user) reading.more["GIT_CONFIG_GLOBAL"] = "/dev/null";
-  SettingsSink sink;
+  TextSink sink(kMaxSettings);
   Task<Execution> task = RunGitReader(work, git, std::move(reading), sink, call);
   const Execution run = co_await task;
   if (auto error = ErrorOfGitReader("git config", run, sink.complaints(), kNoSuchSetting)) {
@@ -142,6 +131,18 @@ bool IsTrueForGit(std::string_view value) {
   return IsNumber(lower) && lower.find_first_not_of('0') != std::string::npos;
 }
 
+// What `git lfs install` writes (git-lfs-install(1)), and the values of `required`.
+bool IsOfLfs(std::string_view value) {
+  constexpr std::string_view kValues[] = {"git-lfs clean -- %f",
+                                          "git-lfs smudge -- %f",
+                                          "git-lfs smudge --skip -- %f",
+                                          "git-lfs filter-process",
+                                          "git-lfs filter-process --skip",
+                                          "true",
+                                          "false"};
+  return std::ranges::find(kValues, value) != std::end(kValues);
+}
+
 // What is executed is the repository's choice: of the user's configuration nothing of it counts.
 bool TakeProgram(const GitSetting& setting, bool of_repository, UserSettings& user) {
   constexpr std::string_view kFilter = "filter.";
@@ -153,6 +154,7 @@ bool TakeProgram(const GitSetting& setting, bool of_repository, UserSettings& us
   if (filter) {
     const std::string_view name = std::string_view(setting.key).substr(kFilter.size());
     user.filters.emplace(name.substr(0, name.rfind('.')));
+    user.foreign_filters = user.foreign_filters || !IsOfLfs(setting.value);
   } else if (!hook) {
     user.hooks_path = setting.value;
   }

@@ -38,7 +38,9 @@ struct UserSettings {
   std::optional<std::string> hooks_path;  // core.hooksPath
   bool has_hooks = false;                 // hook.NAME.*, of a git that has such
   std::set<std::string> filters;          // each NAME of filter.NAME.*
-  bool includes = false;                  // the user's files include others
+  // One of them is more than git-lfs as it installs itself: a program of the project, perhaps.
+  bool foreign_filters = false;
+  bool includes = false;  // the user's files include others
 };
 // From the output of `git config -z --show-scope --get-regexp`.
 UserSettings ParseUserSettings(std::string_view output);

@@ -46,6 +46,36 @@ TEST(ParseUserSettingsTest, CutOutputNamesNobody) {
   EXPECT_TRUE(ParseUserSettings(std::string("global\0user.name\nAn", 19)).settings.empty());
 }
 
+// Of the repository alone: those of the user's own configuration do not reach git.
+TEST(ParseUserSettingsTest, ProgramsOfTheRepositoryAreSeen) {
+  UserSettings user = ParseUserSettings(Line("global", "core.hookspath\n/h") +
+                                        Line("global", "filter.x.clean\nevil") +
+                                        Line("global", "hook.x.command\nevil"));
+  EXPECT_TRUE(user.settings.empty());
+  EXPECT_FALSE(user.hooks_path || user.has_hooks || user.foreign_filters);
+  EXPECT_TRUE(user.filters.empty());
+  user = ParseUserSettings(Line("local", "core.hookspath\n.husky/_") +
+                           Line("worktree", "hook.x.command\nevil") +
+                           Line("local", "filter.a.b.clean\nevil"));
+  EXPECT_EQ(user.hooks_path, ".husky/_");
+  EXPECT_TRUE(user.has_hooks && user.foreign_filters);
+  EXPECT_EQ(user.filters, (std::set<std::string>{"a.b"}));
+}
+
+TEST(ParseUserSettingsTest, GitLfsIsNoProgramOfTheProject) {
+  const std::string lfs = Line("local", "filter.lfs.clean\ngit-lfs clean -- %f") +
+                          Line("local", "filter.lfs.smudge\ngit-lfs smudge -- %f") +
+                          Line("local", "filter.lfs.process\ngit-lfs filter-process") +
+                          Line("local", "filter.lfs.required\ntrue");
+  EXPECT_EQ(ParseUserSettings(lfs).filters, (std::set<std::string>{"lfs"}));
+  EXPECT_FALSE(ParseUserSettings(lfs).foreign_filters);
+  for (const char* value : {"git-lfs clean -- %f; ./evil", "./git-lfs clean -- %f", "", "evil"}) {
+    EXPECT_TRUE(ParseUserSettings(lfs + Line("local", std::string("filter.lfs.clean\n") + value))
+                    .foreign_filters)
+        << value;
+  }
+}
+
 TEST(ParseUserSettingsTest, SharingIsSeenWhoeverAsksForIt) {
   EXPECT_EQ(ParseUserSettings(Line("local", "core.sharedrepository\n1")).shared_repository, "1");
   EXPECT_EQ(ParseUserSettings(Line("global", "core.sharedrepository\ngroup") +

@@ -148,11 +148,11 @@ class Finder {
 
 }  // namespace
 
-Result<bool> CheckLfsObjects(const std::string& upper) {
-  const std::string directory = upper + kLfsObjects;
-  const PathStamp parent = LookAt(upper + "/lfs");
+Result<bool> CheckLfsObjects(const std::string& lfs) {
+  const PathStamp parent = LookAt(lfs);
   if (parent.IsAbsent() || S_ISCHR(parent.mode)) return false;
-  if (!parent.IsDirectory()) return std::unexpected(NoObject(upper + "/lfs"));
+  if (!parent.IsDirectory()) return std::unexpected(NoObject(lfs));
+  const std::string directory = lfs + "/objects";
   if (LookAt(directory).IsAbsent()) return false;
   return CheckIn(directory, 0);
 }

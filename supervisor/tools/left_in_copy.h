@@ -2,7 +2,7 @@
 // upper directory of the overlay (supervisor/tools/git_copy.h), after everything that could write
 // there has ended. Whatever it holds is hostile.
 //
-//    Result<bool> objects = CheckLfsObjects(upper);           // on a thread: it reads them all
+//    Result<bool> objects = CheckLfsObjects(upper + "/lfs");  // on a thread: it reads them all
 //    for (const std::string& name : OtherChanges(upper, commit)) ...
 #pragma once
 
@@ -13,12 +13,11 @@
 
 namespace pa {
 
-inline constexpr const char* kLfsObjects = "/lfs/objects";
-
-// Whether there are new objects of git-lfs in upper/lfs/objects. Each file there has the SHA-256 of
-// its content as its name afterwards, and nothing else is left: symlinks and the marks of removed
-// files are removed. An error: something is no object of git-lfs, or cannot be read.
-Result<bool> CheckLfsObjects(const std::string& upper);
+// Whether there are new objects of git-lfs in `lfs`, which is what was left of .git/lfs. Each file
+// there has the SHA-256 of its content as its name afterwards, and nothing else is left: symlinks
+// and the marks of removed files are removed. An error: something is no object of git-lfs, or
+// cannot be read.
+Result<bool> CheckLfsObjects(const std::string& lfs);
 
 // What else was changed and is not taken over, as names in the git directory, at most kMaxOther.
 // `commit`: the branch that has it is the one to which it is committed.

@@ -25,7 +25,7 @@ class LeftInCopyTest : public ::testing::Test {
     const std::string hash = Hex(Sha256Of(text));
     return Put("lfs/objects/" + hash.substr(0, 2) + "/" + hash.substr(2, 2) + "/" + hash, text);
   }
-  Result<bool> Check() { return CheckLfsObjects(dir_.path()); }
+  Result<bool> Check() { return CheckLfsObjects(dir_.path() / "lfs"); }
   std::string Others(const std::string& commit = std::string(40, 'a')) {
     std::string text;
     for (const std::string& name : OtherChanges(dir_.path(), commit)) text += name + "\n";

@@ -81,7 +81,7 @@ class GitHooks : public ::testing::Test {
     std::vector<fs::path> copies;
     std::error_code none;
     for (const auto& entry :
-         fs::directory_iterator(project_.home() / ".local/state/project-actions/commits", none)) {
+         fs::directory_iterator(project_.home() / ".local/state/project-actions/copies", none)) {
       copies.push_back(entry.path());
     }
     return copies;
