@@ -283,7 +283,7 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
           committed);
   const std::optional<ToolError> not_committed = co_await committing;
   if (not_committed) co_return refuse(not_committed->message);
-  left_behind_ = OtherChanges(directory_.Upper(), commit);
+  left_behind_ = OtherChanges(directory_.Upper(), git_->repository->common_dir, commit);
   co_return true;
 }
 

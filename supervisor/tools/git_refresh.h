@@ -43,6 +43,8 @@ class GitRefresh {
   // What shows that the command reads the index; "": nothing is to be known.
   std::string index() const;
   void After(const Execution& run);
+  // The repository that the command sees and cannot write, or null.
+  const Git* git() const { return git_ ? &*git_ : nullptr; }
 
  private:
   void Plan();

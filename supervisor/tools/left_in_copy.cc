@@ -72,24 +72,10 @@ Result<bool> CheckIn(const std::string& directory, int depth) {
 }
 
 // What git changes when it commits, and what its own commit does again.
-constexpr std::array<std::string_view, 18> kOfACommit = {"AUTO_MERGE",
-                                                         "CHERRY_PICK_HEAD",
-                                                         "COMMIT_EDITMSG",
-                                                         "MERGE_HEAD",
-                                                         "MERGE_MODE",
-                                                         "MERGE_MSG",
-                                                         "MERGE_RR",
-                                                         "ORIG_HEAD",
-                                                         "REVERT_HEAD",
-                                                         "SQUASH_MSG",
-                                                         "index",
-                                                         "lfs",
-                                                         "logs",
-                                                         "objects",
-                                                         "project-actions.head",
-                                                         "project-actions.pack",
-                                                         "rr-cache",
-                                                         "sequencer"};
+constexpr std::array<std::string_view, 16> kOfACommit = {
+    "AUTO_MERGE", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG",
+    "MERGE_RR",   "ORIG_HEAD",        "REVERT_HEAD",    "SQUASH_MSG", "index",      "lfs",
+    "logs",       "objects",          "rr-cache",       "sequencer"};
 
 bool IsOfACommit(std::string_view name) {
   return std::ranges::find(kOfACommit, name) != kOfACommit.end();
@@ -97,13 +83,14 @@ bool IsOfACommit(std::string_view name) {
 
 class Finder {
  public:
-  Finder(const std::string& upper, const std::string& commit) : upper_(upper), commit_(commit) {}
+  Finder(const std::string& upper, const std::string& repository, const std::string& commit)
+      : upper_(upper), repository_(repository), commit_(commit) {}
 
   Names Find() {
     for (const std::string& name : In("")) {
       if (name == "HEAD" || name == "refs" || name == "worktrees") {
         Reference(name, 0);
-      } else if (!IsOfACommit(name)) {
+      } else if (!IsOfACommit(name) && !IsNewFile(name)) {
         Add(name);
       }
     }
@@ -116,6 +103,10 @@ class Finder {
     Names names = ReadNames(upper_ + "/" + name, O_NOFOLLOW).value_or(Names());
     names.resize(std::min(names.size(), kMany));
     return names;
+  }
+
+  bool IsNewFile(const std::string& name) const {
+    return LookAt(upper_ + "/" + name).IsRegular() && LookAt(repository_ + "/" + name).IsAbsent();
   }
 
   // The branch, or a detached HEAD, has the commit.
@@ -142,6 +133,7 @@ class Finder {
   }
 
   const std::string& upper_;
+  const std::string& repository_;
   const std::string& commit_;
   Names found_;
 };
@@ -149,16 +141,18 @@ class Finder {
 }  // namespace
 
 Result<bool> CheckLfsObjects(const std::string& lfs) {
-  const PathStamp parent = LookAt(lfs);
-  if (parent.IsAbsent() || S_ISCHR(parent.mode)) return false;
-  if (!parent.IsDirectory()) return std::unexpected(NoObject(lfs));
-  const std::string directory = lfs + "/objects";
-  if (LookAt(directory).IsAbsent()) return false;
-  return CheckIn(directory, 0);
+  const std::string objects = lfs + "/objects";
+  for (const std::string& path : {lfs, objects}) {
+    const PathStamp there = LookAt(path);
+    if (there.IsAbsent() || S_ISCHR(there.mode)) return false;  // removed
+    if (!there.IsDirectory()) return std::unexpected(NoObject(path));
+  }
+  return CheckIn(objects, 0);
 }
 
-std::vector<std::string> OtherChanges(const std::string& upper, const std::string& commit) {
-  return Finder(upper, commit).Find();
+std::vector<std::string> OtherChanges(const std::string& upper, const std::string& repository,
+                                      const std::string& commit) {
+  return Finder(upper, repository, commit).Find();
 }
 
 }  // namespace pa

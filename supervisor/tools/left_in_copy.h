@@ -3,7 +3,7 @@
 // there has ended. Whatever it holds is hostile.
 //
 //    Result<bool> objects = CheckLfsObjects(upper + "/lfs");  // on a thread: it reads them all
-//    for (const std::string& name : OtherChanges(upper, commit)) ...
+//    for (const std::string& name : OtherChanges(upper, common_dir, commit)) ...
 #pragma once
 
 #include <string>
@@ -20,8 +20,11 @@ namespace pa {
 Result<bool> CheckLfsObjects(const std::string& lfs);
 
 // What else was changed and is not taken over, as names in the git directory, at most kMaxOther.
-// `commit`: the branch that has it is the one to which it is committed.
+// `commit`: the branch that has it is the one to which it is committed. `repository`: the git
+// directory itself; a new file at its top is a tool's own (lint-staged leaves its patch there), and
+// is left out.
 inline constexpr std::size_t kMaxOther = 8;
-std::vector<std::string> OtherChanges(const std::string& upper, const std::string& commit);
+std::vector<std::string> OtherChanges(const std::string& upper, const std::string& repository,
+                                      const std::string& commit);
 
 }  // namespace pa

@@ -28,11 +28,13 @@ class LeftInCopyTest : public ::testing::Test {
   Result<bool> Check() { return CheckLfsObjects(dir_.path() / "lfs"); }
   std::string Others(const std::string& commit = std::string(40, 'a')) {
     std::string text;
-    for (const std::string& name : OtherChanges(dir_.path(), commit)) text += name + "\n";
+    for (const std::string& name : OtherChanges(dir_.path(), repository_.path(), commit))
+      text += name + "\n";
     return text;
   }
 
   testing::TempDir dir_;
+  testing::TempDir repository_;
 };
 
 TEST_F(LeftInCopyTest, ObjectsOfLfs) {
@@ -96,12 +98,14 @@ TEST_F(LeftInCopyTest, OtherChangesAreNamed) {
   EXPECT_EQ(Others(), "");
   Put("refs/tags/v1", commit + "\n");
   Put("refs/heads/other", std::string(40, 'b') + "\n");
+  Put("new", "x");
   Put("config", "x");
+  testing::WriteText(repository_.path() / "config", "");
   Put("worktrees/w/gitdir", "x");
   Put("HEAD", "ref: refs/heads/other\n");
   EXPECT_EQ(Others(), "HEAD\nconfig\nrefs/heads/other\nrefs/tags/v1\nworktrees/w/gitdir\n");
-  for (int i = 0; i < 20; ++i) Put("n" + std::to_string(i), "x");
-  EXPECT_EQ(OtherChanges(dir_.path(), commit).size(), kMaxOther);
+  for (int i = 0; i < 20; ++i) Put("d" + std::to_string(i) + "/x", "x");
+  EXPECT_EQ(OtherChanges(dir_.path(), repository_.path(), commit).size(), kMaxOther);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "supervisor/tools/git_refresh.h"
 #include "supervisor/tools/join_job.h"
+#include "supervisor/tools/lfs_copy.h"
 #include "supervisor/tools/reach_above.h"
 
 namespace pa {
@@ -49,16 +50,26 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   GitRefresh refresh(work, permission, allow, plan.argv, call);
   Task<bool> refreshing = refresh.Before();
   [[maybe_unused]] const bool fresh = co_await refreshing;
-  const RunOptions options{.name = report.what,
-                           .sink = call.sink,
-                           .cancel = &call.cancel,
-                           .record = &call.record.run,
-                           .watch_index = refresh.index(),
-                           .network = std::move(network)};
+  LfsCopy lfs(work, refresh.git(), call);
+  RunOptions options{.name = report.what,
+                     .sink = call.sink,
+                     .cancel = &call.cancel,
+                     .record = &call.record.run,
+                     .watch_index = refresh.index(),
+                     .overlay = lfs.Overlay(),
+                     .network = std::move(network)};
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
-  const Execution run = co_await task;
+  Task<Execution> task = call.runner.Run(plan, allow, call.policy, options);
+  Execution run = co_await task;
+  if (run.failed_step == worker::Step::kOverlay) {
+    options.overlay.reset();  // this kernel makes none here, and nothing has run
+    Task<Execution> again = call.runner.Run(plan, allow, call.policy, options);
+    run = co_await again;
+  }
   refresh.After(run);
+  Task<std::string> taking = lfs.TakeOver();
+  const std::string not_taken = co_await taking;
+  run.Warn(not_taken);
   if (!run.Succeeded()) report.advice = AdviceOn(run, work, confinement->network, call);
   ToolResult result = RenderCommand(
       report, run,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/temp_dir.h"
@@ -146,6 +147,45 @@ TEST_F(GitCommands, ARefusedStashIsSilent) {
   EXPECT_FALSE(failed["error"]["ai_message"].get<std::string>().contains("git")) << failed;
   EXPECT_EQ(Repository(), before);
   EXPECT_TRUE(Bash("git stash", "git: {commands: write}")["success"]);
+}
+
+// Filters of git-lfs write there. Its objects, which have the hash of their content as their name,
+// are taken over; nothing else is.
+TEST_F(GitCommands, OfGitLfsNewObjectsAloneAreKept) {
+  if (!CopiesOfRepositoriesAreGranted()) GTEST_SKIP() << "no copy of a repository is granted here";
+  EXPECT_FALSE(Bash("mkdir .git/lfs")["success"]);
+  const fs::path lfs = project_.root() / ".git/lfs";
+  const auto object = [](const std::string& text) {
+    const std::string hash = Hex(Sha256Of(text));
+    return hash.substr(0, 2) + "/" + hash.substr(2, 2) + "/" + hash;
+  };
+  fs::create_directories((lfs / "objects" / object("old\n")).parent_path());
+  WriteText(lfs / "objects" / object("old\n"), "old\n");
+  const std::string before = Repository();
+  const Json thrown_away = Bash(
+      "mkdir .git/lfs/tmp && echo x > .git/lfs/tmp/x && echo x > .git/lfs/config && echo evil > "
+      ".git/lfs/objects/" +
+      object("old\n") + "x && rm -r .git/lfs/objects && git status");
+  EXPECT_TRUE(thrown_away["success"]) << thrown_away;
+  EXPECT_FALSE(thrown_away["meta"].contains("warnings")) << thrown_away;
+  EXPECT_EQ(Repository(), before);
+  const std::string put =
+      "put() { mkdir -p $(dirname .git/lfs/objects/$1); printf \"$2\" > "
+      ".git/lfs/objects/$1; }; ";
+  const Json linked = Bash("rm -r .git/lfs/objects; ln -s /etc .git/lfs/objects");
+  EXPECT_TRUE(linked["meta"]["warnings"].dump().contains("objects of git-lfs are not kept"))
+      << linked;
+  EXPECT_EQ(Repository(), before);
+  const Json forged = Bash(put + "put " + object("new\n") + " 'other\\n'");
+  EXPECT_TRUE(forged["meta"]["warnings"].dump().contains("objects of git-lfs are not kept"))
+      << forged;
+  EXPECT_EQ(Repository(), before);
+  const Json kept =
+      Bash(put + "put " + object("new\n") + " 'new\\n'; put " + object("old\n") + " 'old\\n'");
+  EXPECT_TRUE(kept["success"]) << kept;
+  EXPECT_FALSE(kept["meta"].contains("warnings")) << kept;
+  EXPECT_EQ(ReadText(lfs / "objects" / object("new\n")), "new\n");
+  EXPECT_EQ(ReadText(lfs / "objects" / object("old\n")), "old\n");
 }
 
 // Whatever a command can do to a directory.

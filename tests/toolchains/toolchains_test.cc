@@ -266,7 +266,9 @@ constexpr GitProgram kGitPrograms[] = {
     {"git_lfs", "command -v git-lfs >/dev/null || { echo git-lfs is not installed; exit 1; }",
      "git lfs install --local && git lfs track '*.bin' && echo a >a.bin && git add . && git commit "
      "-qm one",
-     "git lfs ls-files", "a.bin", "touch -d yesterday a.bin; git status"},
+     "touch -d yesterday a.bin; git status --short; git diff --quiet; echo b >a.bin; git diff; "
+     "git lfs ls-files",
+     "a.bin", "git lfs install --local --force"},
     {"fetch_content", kToolchains[1].present,
      "git init -q ../up && cd ../up && touch CMakeLists.txt && git add . && git commit -qm one && "
      "git branch -M main && git clone -q . ../project/up.git && cd ../project && "
@@ -316,6 +318,87 @@ TEST_P(GitPrograms, WorkOrAreRefused) {
     // The sandbox refused it, and nothing else does.
     const ProgramResult outside = Shell(program.refused, project_);
     EXPECT_EQ(outside.exit_code, 0) << program.name << outside.output << outside.errors;
+  }
+  if (!missing.empty()) Missing(missing);
+}
+
+// Frameworks of hooks. `git_commit` does in the project what `git commit` does outside.
+struct HookProgram {
+  const char* name;
+  const char* present;  // as in Toolchain
+  const char* prepare;  // what the user does outside, in an empty repository; something is staged
+};
+
+constexpr HookProgram kHookPrograms[] = {
+    // The first file is staged in part.
+    {"husky_and_lint_staged",
+     "npm view husky@9 version >/dev/null 2>&1 || { echo npm or its registry cannot be reached; "
+     "exit 1; }",
+     "echo '{\"scripts\": {\"prepare\": \"husky\"}, \"lint-staged\": {\"*.txt\": \"sed -i "
+     "s/bad/good/\"}}' >package.json && echo node_modules >.gitignore && "
+     "npm install --no-audit --no-fund --save-dev husky@9 lint-staged@16 >npm.log 2>&1 && "
+     "rm npm.log && npx husky && echo npx lint-staged >.husky/pre-commit && "
+     "printf '1\n2\n3\n4\n5\n' >a.txt && "
+     "git add . && git commit -qnm one && printf 'bad\n2\n3\n4\n5\n' >a.txt && git add a.txt && "
+     "printf 'bad\n2\n3\n4\nlater\n' >a.txt"},
+    {"pre_commit",
+     "command -v pre-commit >/dev/null || { echo pre-commit is not installed; exit 1; }",
+     "printf 'repos:\n- repo: local\n  hooks:\n  - {id: t, name: not staged, entry: grep -L later, "
+     "language: system, files: txt}\n' >.pre-commit-config.yaml && echo a >a.txt && "
+     "pre-commit install && git add . && git commit -qnm one && echo b >a.txt && git add a.txt && "
+     "echo later >a.txt"},
+    {"pre_commit_that_refuses",
+     "command -v pre-commit >/dev/null || { echo pre-commit is not installed; exit 1; }",
+     "printf 'repos:\n- repo: local\n  hooks:\n  - {id: t, name: changes, entry: sed -i "
+     "s/bad/good/, language: system, files: txt}\n' >.pre-commit-config.yaml && echo a >a.txt && "
+     "pre-commit install && git add . && git commit -qnm one && echo bad >a.txt && git add a.txt"},
+    {"git_lfs", "command -v git-lfs >/dev/null || { echo git-lfs is not installed; exit 1; }",
+     "git lfs install --local && git lfs track '*.bin' && echo a >a.bin && git add . && "
+     "git commit -qm one && echo b >b.bin && git add b.bin && touch -d yesterday a.bin"},
+    {"a_hook_that_adds_to_git_lfs",
+     "command -v git-lfs >/dev/null || { echo git-lfs is not installed; exit 1; }",
+     "git lfs install --local && git lfs track '*.bin' && echo a >a.bin && git add . && "
+     "git commit -qm one && printf '#!/bin/sh\necho made >made.bin && git add made.bin\n' "
+     ">.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && echo b >b.bin && git add b.bin"},
+    {"a_message_that_is_changed", "true",
+     "printf '#!/bin/sh\necho \"Change-Id: 1\" >>\"$1\"\n' >.git/hooks/commit-msg && "
+     "chmod +x .git/hooks/commit-msg && echo a >a.txt && git add ."},
+    {"a_message_that_is_refused", "true",
+     "printf '#!/bin/sh\necho no >&2; exit 1\n' >.git/hooks/commit-msg && "
+     "chmod +x .git/hooks/commit-msg && echo a >a.txt && git add ."},
+};
+
+// What a user sees, and git-lfs of its objects.
+constexpr char kSeen[] =
+    "git log --format='%T %B' 2>/dev/null; git status --short; git stash list; git ls-files -s; "
+    "for f in *.txt *.bin; do [ ! -e $f ] || cat $f; done; "
+    "[ ! -d .git/lfs ] || { git lfs fsck; git lfs ls-files; }; "
+    "[ ! -d .git/lfs/objects ] || find .git/lfs/objects -type f | sort";
+
+TEST_P(GitPrograms, HooksDoWhatTheyDoOutside) {
+  std::string missing;
+  for (const HookProgram& program : kHookPrograms) {
+    const ProgramResult present = Shell(program.present, dir_.path());
+    if (present.exit_code != 0) {
+      missing += present.output;
+      continue;
+    }
+    const fs::path twin = dir_.path() / "twin";
+    fs::remove_all(project_);
+    fs::remove_all(twin);
+    fs::create_directories(project_);
+    const ProgramResult prepared = Shell(
+        "git config --global user.name a && git config --global user.email b && "
+        "git init -q -b main && " +
+            std::string(program.prepare) + " && cp -a . " + twin.string(),
+        project_);
+    ASSERT_EQ(prepared.exit_code, 0) << program.name << prepared.output << prepared.errors;
+    const ProgramResult outside = Shell("printf 'two\n' | git commit -F -", twin);
+    Json result = Call("git_commit", {{"message", "two\n"}});
+    EXPECT_EQ(result["success"], outside.exit_code == 0)
+        << program.name << outside.errors << result.dump(1);
+    EXPECT_FALSE(result["meta"].contains("warnings")) << program.name << result.dump(1);
+    EXPECT_EQ(Shell(kSeen, project_).output, Shell(kSeen, twin).output) << program.name;
   }
   if (!missing.empty()) Missing(missing);
 }
