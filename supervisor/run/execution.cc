@@ -20,6 +20,10 @@ const char* OutcomeName(Outcome outcome) {
   return "setup_failed";
 }
 
+bool HasNoOverlay(const Execution& execution) {
+  return execution.failed_step == worker::Step::kOverlay && !MeansUsedUp(execution.failed_errno);
+}
+
 Execution FailedToStart(const Error& error) {
   Execution execution;
   execution.failure = error.Message();

@@ -70,6 +70,10 @@ struct Execution {
   }
 };
 
+// Whether nothing ran because this kernel makes no copy of a directory here (MountKind::kOverlay),
+// now and later.
+bool HasNoOverlay(const Execution& execution);
+
 // The results of commands that did not run: because of `error`; because protected paths could not
 // be protected; because nobody waits for the result any more; because the queue was full.
 Execution FailedToStart(const Error& error);

@@ -196,9 +196,8 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
                                          : impl.InTurn(plan, allow, policy, options);
   Execution execution = co_await task;
   if (execution.busy) co_return execution;
-  // Without an overlay nothing ran, and the caller does without.
-  const bool ran = execution.failed_step != worker::Step::kOverlay;
-  if (options.record != nullptr && ran)
+  const bool does_without = HasNoOverlay(execution);  // the caller: nothing ran
+  if (options.record != nullptr && !does_without)
     options.record->commands.push_back(RecordOf(plan, execution));
   impl.Idle();
   co_return execution;
@@ -349,7 +348,7 @@ Task<Execution> Runner::Impl::Try(const CommandPlan& plan, const policy::Allow& 
 
 void Runner::Impl::NoteOverlay(const Execution& execution) {
   using Granted = sandbox::KernelFeatures::Granted;
-  const bool refused = execution.failed_step == worker::Step::kOverlay;
+  const bool refused = HasNoOverlay(execution);
   if (!refused && execution.outcome == Outcome::kSetupFailed) return;
   overlay = refused ? Granted::kNo : Granted::kYes;
   no_overlay = refused ? execution.failure : "";

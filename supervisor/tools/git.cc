@@ -272,13 +272,17 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   std::optional<GitCopy> copy;
   if (purpose == Purpose::kGitCopy) {
     Result<GitCopy> made = GitCopy::Make(work, git, call);
+    // A full disk, which a command can bring about, is no reason to do without.
+    if (!made && MeansUsedUp(made.error().sys_errno)) {
+      co_return RefusedCall(FileIo(made.error().Message(), made.error().sys_errno));
+    }
     if (made) copy.emplace(*std::move(made));
     if (!made) purpose = Purpose::kGit;
   }
   Task<GitRun> task = RunFor(purpose, work, git, command, copy ? &*copy : nullptr, call);
   GitRun run = co_await task;
-  if (copy && run.execution.failed_step == worker::Step::kOverlay) {
-    copy.reset();  // this kernel makes none here, and nothing has run
+  if (copy && HasNoOverlay(run.execution)) {
+    copy.reset();
     Task<GitRun> again = RunFor(Purpose::kGit, work, git, command, nullptr, call);
     run = co_await again;
   }

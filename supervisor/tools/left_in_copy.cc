@@ -72,10 +72,10 @@ Result<bool> CheckIn(const std::string& directory, int depth) {
 }
 
 // What git changes when it commits, and what its own commit does again.
-constexpr std::array<std::string_view, 16> kOfACommit = {
+constexpr std::array<std::string_view, 17> kOfACommit = {
     "AUTO_MERGE", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG",
     "MERGE_RR",   "ORIG_HEAD",        "REVERT_HEAD",    "SQUASH_MSG", "index",      "lfs",
-    "logs",       "objects",          "rr-cache",       "sequencer"};
+    "logs",       "objects",          "rr-cache",       "reftable",   "sequencer"};
 
 bool IsOfACommit(std::string_view name) {
   return std::ranges::find(kOfACommit, name) != kOfACommit.end();

@@ -61,8 +61,8 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
   Task<Execution> task = call.runner.Run(plan, allow, call.policy, options);
   Execution run = co_await task;
-  if (run.failed_step == worker::Step::kOverlay) {
-    options.overlay.reset();  // this kernel makes none here, and nothing has run
+  if (HasNoOverlay(run)) {
+    options.overlay.reset();
     Task<Execution> again = call.runner.Run(plan, allow, call.policy, options);
     run = co_await again;
   }

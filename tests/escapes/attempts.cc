@@ -3,6 +3,7 @@
 // tests/integration/trust_anchors_test.cc, on the audit log in tests/integration/audit_test.cc.
 #include "tests/escapes/attempts.h"
 
+#include <list>
 #include <tuple>
 #include <utility>
 
@@ -335,6 +336,21 @@ void AddProtectedPaths(Attempts& all) {
       "cp evil r99/build-hook", std::move(many));
   way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
       Vector::kGitHook);
+  // The user's next commit runs the hook, too, which does nothing then.
+  const auto by_hook = [&](const char* name, const char* escape, const char* twin) {
+    static std::list<std::string> kept;
+    const auto once = [&](const char* command) {
+      return kept.emplace_back("[ ! -e ran ] || exit 0; touch ran; " + std::string(kEvil) + command)
+          .c_str();
+    };
+    way(name, once(escape), once(twin), {{"status"}}, Vector::kGitHook);
+    all.back().before = {};
+  };
+  by_hook("GitHookWrittenByHook", "cp evil .git/hooks/post-commit", "cp evil build-hook");
+  by_hook("GitSubmoduleMadeByHook",
+          "env -u GIT_INDEX_FILE git -C other -c user.name=a -c user.email=b commit -q "
+          "--allow-empty -m x; git add other",
+          "env -u GIT_INDEX_FILE git -C other status");
 }
 
 // --- what the user's next agent, editor or shell would execute by itself

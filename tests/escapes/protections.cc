@@ -65,6 +65,8 @@ const std::vector<Proof>& Proofs() {
         "GitMergeStrategyNamed",
         "GitCherryPickStrategyNamed",
         "GitConfigChangedByHook",
+        "GitHookWrittenByHook",
+        "GitSubmoduleMadeByHook",
         "GitBelowHookWritten",
         "GitBelowConfigChanged",
         "GitBelowReplaced",
