@@ -60,8 +60,9 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
       kernel.no_overlay.empty()
           ? ""
           : fmt::format(
-                "\n  no copy of a repository: {}; hooks and filters of git_commit change "
-                "the repository itself, and protected paths in it are verified afterwards",
+                "\n  no copy of a repository: {}; hooks of git_commit change the repository "
+                "itself, and protected paths in it are verified afterwards; a state directory "
+                "on another file system may help: project-actions(7)",
                 kernel.no_overlay);
   return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",

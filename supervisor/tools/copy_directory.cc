@@ -21,7 +21,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::string_view kCopies = "copies";  // of the state directory
+constexpr std::string_view kCopiesDirectory = "copies";  // of the state directory
 // The rest of the name of one that is to be removed: it may be too large for the end of a server.
 constexpr std::string_view kDone = ".done";
 
@@ -38,7 +38,7 @@ void RemoveOld(Runner& runner, const std::string& base) {
 }  // namespace
 
 Result<CopyDirectory> CopyDirectory::Make(const policy::Policy& policy, Runner& runner) {
-  PA_TRY(const std::string base, FindStateDirectory(policy, runner.state_home(), kCopies));
+  PA_TRY(const std::string base, FindStateDirectory(policy, runner.state_home(), kCopiesDirectory));
   PA_TRY_VOID(MakeStateDirectory(base));
   RemoveOld(runner, base);
   CopyDirectory copy(runner, base + "/" + NewTrashId(std::time(nullptr)));
