@@ -60,7 +60,7 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
       kernel.no_overlay.empty()
           ? ""
           : fmt::format(
-                "\n  no copy of a repository: {}; hooks of git_commit change the repository "
+                "\n  no copy of a repository: {}; hooks and filters change the repository "
                 "itself, and protected paths in it are verified afterwards; a state directory "
                 "on another file system may help: project-actions(7)",
                 kernel.no_overlay);

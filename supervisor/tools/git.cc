@@ -236,9 +236,14 @@ Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepar
 
 void TellOfCopy(const GitCopy& copy, ToolResult& result) {
   if (!copy.kept().empty()) {
-    Warn(result, fmt::format("git commit did not end by itself; what its hooks had put aside in "
+    Warn(result, fmt::format("git did not end by itself; what hooks or filters had put aside in "
                              "their copy of the repository is kept for {} days in {}",
                              kTrashKeptDays, copy.kept()));
+  }
+  if (copy.moved()) {
+    Warn(result,
+         "HEAD moved at the moment when the commit was taken over, so the commit may undo "
+         "what another program committed then");
   }
   if (copy.left_behind().empty()) return;
   std::string names;
@@ -257,9 +262,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   using policy::Purpose;
   const GitReader reader = ReaderOf(work, git, call);
   Purpose purpose = Purpose::kGitAlone;
-  if (ExecutesOfProject(git, command, call)) {
-    purpose = command.commits ? Purpose::kGitCopy : Purpose::kGit;
-  }
+  if (ExecutesOfProject(git, command, call)) purpose = Purpose::kGitCopy;
   const policy::Allow allow = AllowOf(purpose, For(purpose, git));
   const CommandReport report{.what = command.what,
                              .argv = command.argv,
@@ -271,7 +274,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   if (call.begins) call.begins(report.what);
   std::optional<GitCopy> copy;
   if (purpose == Purpose::kGitCopy) {
-    Result<GitCopy> made = GitCopy::Make(work, git, call);
+    Result<GitCopy> made = GitCopy::Make(work, git, command.commits, call);
     // A full disk, which a command can bring about, is no reason to do without.
     if (!made && MeansUsedUp(made.error().sys_errno)) {
       co_return RefusedCall(FileIo(made.error().Message(), made.error().sys_errno));
@@ -281,7 +284,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   }
   Task<GitRun> task = RunFor(purpose, work, git, command, copy ? &*copy : nullptr, call);
   GitRun run = co_await task;
-  if (copy && HasNoOverlay(run.execution)) {
+  if (copy && (HasNoOverlay(run.execution) || copy->needs_repository())) {
     copy.reset();
     Task<GitRun> again = RunFor(Purpose::kGit, work, git, command, nullptr, call);
     run = co_await again;

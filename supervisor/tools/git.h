@@ -2,9 +2,9 @@
 // user's identity and lists of ignored files (git_settings.h).
 //
 // If the project has neither a hook for the command nor a filter, git runs alone: nothing of the
-// project is executed (Purpose::kGitAlone). If it has, a commit is made on a copy of the repository
-// and taken over (git_copy.h). Where there can be no copy, and for filters of `git add`, the
-// command itself changes the repository, and the guard watches over it (Purpose::kGit).
+// project is executed (Purpose::kGitAlone). If it has, git runs on a copy of the repository, of
+// which the result is taken over (git_copy.h). Where there can be no copy, the command itself
+// changes the repository, and the guard watches over it (Purpose::kGit).
 //
 //    Task<PreparedGit> task = PrepareGit(work, *permission, call);
 //    PreparedGit git = co_await task;
@@ -63,7 +63,7 @@ struct GitCommand {
   std::optional<std::string> stdin_data = std::nullopt;
   // The hooks that this command executes if they are there (githooks(5)).
   std::span<const std::string_view> hooks = {};
-  bool commits = false;  // it can run on a copy of the repository (git_copy.h)
+  bool commits = false;  // it is `git commit`, not `git add`
   // Adds to the result of a success what was done: TellStaged or TellCommit (git_report.h).
   Task<ToolResult> (*tell)(const Work& work, const GitReader& git, ToolResult result,
                            CallContext& call);

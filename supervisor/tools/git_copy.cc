@@ -25,18 +25,33 @@ namespace {
 
 constexpr std::size_t kTold = 64u << 10;  // of what git prints, in bytes
 
-// What the script leaves in the copy.
+// What the scripts leave in the copy.
 constexpr std::string_view kLeftHead = "project-actions.head";
 constexpr std::string_view kLeftPack = "project-actions.pack";
+constexpr std::string_view kLeftEntries = "project-actions.entries";
 
 // $1 is the common directory, $2 git, the rest its arguments. All of it runs confined, in reach of
-// the hooks, so whatever it leaves is what they want it to be.
-constexpr char kScript[] =
+// hooks and filters, so whatever it leaves is what they want it to be.
+constexpr char kCommitScript[] =
     R"(common=$1 git=$2; shift 2; old=$("$git" rev-parse -q --verify HEAD); )"
     R"("$git" "$@" || exit; )"
     R"("$git" rev-parse --verify HEAD >"$common/project-actions.head"; )"
     R"(printf '%s\n' HEAD ${old:+"^$old"} | "$git" pack-objects --revs --thin )"
     R"(--delta-base-offset --stdout -q >"$common/project-actions.pack"; exit 0)";
+
+// The entries of the index that are new, after those that are gone or replaced, as `git
+// update-index --index-info` reads them, and a pack of their blobs. $3 to $5 are all before the
+// paths.
+constexpr char kAddScript[] =
+    R"(common=$1 git=$2 left=$1/project-actions; shift 2; export LC_ALL=C; )"
+    R"(list() { shift 3; "$git" --literal-pathspecs ls-files --stage --full-name -z -- "$@" | )"
+    R"(sort -z; }; )"
+    R"(list "$@" >"$left.old"; "$git" "$@" || exit; list "$@" >"$left.new"; )"
+    R"({ comm -z -23 "$left.old" "$left.new" | sed -z 's/^[0-7]* \([0-9a-f]*\) [0-3]/0 \1/'; )"
+    R"(comm -z -13 "$left.old" "$left.new"; } >"$left.entries"; )"
+    R"(comm -z -13 "$left.old" "$left.new" | grep -zv ^160000 | cut -z -d ' ' -f 2 | )"
+    R"(tr '\0' '\n' | )"
+    R"("$git" pack-objects --stdout -q >"$left.pack"; exit 0)";
 
 // A file that the hooks may have replaced by anything.
 Result<UniqueFd> OpenLeft(const std::string& path) {
@@ -53,20 +68,14 @@ bool IsHash(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-struct Left {
-  std::string commit;
-  std::shared_ptr<const UniqueFd> pack;
-};
-
-Result<Left> ReadLeft(const std::string& upper) {
+Result<std::string> ReadLeftHead(const std::string& upper) {
   constexpr std::size_t kMost = 128;
   const std::string head = upper + "/" + std::string(kLeftHead);
   PA_TRY(const UniqueFd file, OpenLeft(head));
   PA_TRY(std::string commit, ReadFileFrom(file.get(), head, kMost));
   if (commit.ends_with('\n')) commit.pop_back();
   if (!IsHash(commit)) return std::unexpected(Error("not the name of a commit", head, 0));
-  PA_TRY(UniqueFd pack, OpenLeft(upper + "/" + std::string(kLeftPack)));
-  return Left{std::move(commit), std::make_shared<const UniqueFd>(std::move(pack))};
+  return commit;
 }
 
 // The digest of all that git prints.
@@ -157,29 +166,35 @@ void LeaveOutFilters(Git& git) {
   }
 }
 
-ToolError NotTakenOver(std::string_view why) {
-  ToolError error = CommandFailed(
-      "git commit",
-      fmt::format("its hooks ran on a copy of the repository, and the commit that they left there "
-                  "is not taken over: {}",
+ToolError NotTakenOver(bool commits, std::string_view why) {
+  return CommandFailed(
+      commits ? "git commit" : "git add",
+      fmt::format("hooks or filters ran on a copy of the repository, and what is left there is not "
+                  "taken over: {}",
                   why),
-      "The repository is as it was, and nothing is committed; hooks may have changed files of the "
-      "project. Look at them, and call git_commit again.");
-  return error;
+      commits
+          ? "Nothing is committed; hooks may have changed files of the project, and what is "
+            "staged. Look at that, and call git_commit again."
+          : "Nothing is staged; filters may have changed files of the project. Look at them, and "
+            "call git_add again.");
 }
 
 }  // namespace
 
-Result<GitCopy> GitCopy::Make(const Work& work, const Git& git, CallContext& call) {
+Result<GitCopy> GitCopy::Make(const Work& work, const Git& git, bool commits, CallContext& call) {
   auto shell = Require("sh", work, call);
   if (!shell) return std::unexpected(Error("find", "sh", ENOENT));
   PA_TRY(CopyDirectory directory, CopyDirectory::Make(*call.policy, call.runner));
-  return GitCopy(git, call, *std::move(shell), std::move(directory));
+  return GitCopy(git, commits, call, *std::move(shell), std::move(directory));
 }
 
 CommandPlan GitCopy::Wrap(CommandPlan plan) const {
-  std::vector<std::string> argv = {
-      "sh", "-c", kScript, "git", git_->repository->common_dir, git_->executable};
+  std::vector<std::string> argv = {"sh",
+                                   "-c",
+                                   commits_ ? kCommitScript : kAddScript,
+                                   "git",
+                                   git_->repository->common_dir,
+                                   git_->executable};
   argv.insert(argv.end(), plan.argv.begin() + 1, plan.argv.end());
   plan.argv = std::move(argv);
   plan.executable = shell_;
@@ -216,7 +231,7 @@ Task<bool> GitCopy::SameIndex(const Work& work, const Git& alone) {
 
 Task<bool> GitCopy::End(const Execution& run, const Work& work) {
   if (run.Succeeded()) {
-    Task<bool> task = TakeOver(work);
+    Task<bool> task = commits_ ? TakeCommit(work) : TakeEntries(work);
     const bool done = co_await task;
     co_return done;
   }
@@ -225,25 +240,64 @@ Task<bool> GitCopy::End(const Execution& run, const Work& work) {
   co_return false;
 }
 
-Task<bool> GitCopy::TakeOver(const Work& work) {
-  const auto refuse = [&](std::string_view why) {
-    error_ = NotTakenOver(why);
-    return false;
-  };
-  const Result<Left> left = ReadLeft(directory_.Upper());
-  if (!left) co_return refuse(left.error().Message());
-  const std::string& commit = left->commit;
+bool GitCopy::Refuse(std::string_view why) {
+  error_ = NotTakenOver(commits_, why);
+  return false;
+}
+
+Git GitCopy::Alone() const {
   Git alone = *git_;
   MakeAlone(alone);
   LeaveOutFilters(alone);
+  return alone;
+}
+
+// The objects that were left, with git's own checks, and those of git-lfs.
+Task<std::optional<ToolError>> GitCopy::TakeObjects(const Work& work, const Git& alone) {
+  Result<UniqueFd> pack = OpenLeft(directory_.Upper() + "/" + std::string(kLeftPack));
+  if (!pack) co_return FileIo(pack.error().Message(), pack.error().sys_errno);
+  TextSink sink(kTold);
+  Step step{.argv = {"git", "unpack-objects", "-q", "--strict"},
+            .stdin_file = std::make_shared<const UniqueFd>(*std::move(pack))};
+  Task<std::optional<ToolError>> unpacking = MustRun(work, alone, std::move(step), sink, *call_);
+  std::optional<ToolError> error = co_await unpacking;
+  if (error) co_return error;
+  Task<std::optional<ToolError>> copying =
+      TakeLfsObjects(directory_, "/lfs", work, *git_, *call_, true);
+  error = co_await copying;
+  co_return error;
+}
+
+// A filter that stores something else in the repository (git-annex) would lose it.
+Task<bool> GitCopy::TakeEntries(const Work& work) {
+  needs_repository_ = !OtherChanges(directory_.Upper(), git_->repository->common_dir, "").empty();
+  if (needs_repository_) co_return false;
+  Result<UniqueFd> entries = OpenLeft(directory_.Upper() + "/" + std::string(kLeftEntries));
+  if (!entries) co_return Refuse(entries.error().Message());
+  const Git alone = Alone();
+  Task<std::optional<ToolError>> taking = TakeObjects(work, alone);
+  const std::optional<ToolError> not_taken = co_await taking;
+  if (not_taken) co_return Refuse(not_taken->message);
+  TextSink sink(kTold);
+  Step step{.argv = {"git", "update-index", "-z", "--index-info"},
+            .stdin_file = std::make_shared<const UniqueFd>(*std::move(entries))};
+  Task<std::optional<ToolError>> staging = MustRun(work, alone, std::move(step), sink, *call_);
+  const std::optional<ToolError> not_staged = co_await staging;
+  if (not_staged) co_return Refuse(not_staged->message);
+  co_return true;
+}
+
+Task<bool> GitCopy::TakeCommit(const Work& work) {
+  const Result<std::string> left = ReadLeftHead(directory_.Upper());
+  if (!left) co_return Refuse(left.error().Message());
+  const std::string& commit = *left;
+  const Git alone = Alone();
+  Task<std::optional<ToolError>> taking = TakeObjects(work, alone);
+  const std::optional<ToolError> not_taken = co_await taking;
+  if (not_taken) co_return Refuse(not_taken->message);
   const auto run = [&](Step step, TextSink& sink) {
     return MustRun(work, alone, std::move(step), sink, *call_);
   };
-  TextSink unpacked(kTold);
-  Task<std::optional<ToolError>> unpacking = run(
-      {.argv = {"git", "unpack-objects", "-q", "--strict"}, .stdin_file = left->pack}, unpacked);
-  const std::optional<ToolError> not_unpacked = co_await unpacking;
-  if (not_unpacked) co_return refuse(not_unpacked->message);
   // Without a commit HEAD is no name of anything, and is left out.
   TextSink listed(kTold);
   Task<std::optional<ToolError>> listing =
@@ -251,38 +305,35 @@ Task<bool> GitCopy::TakeOver(const Work& work) {
                     "--date=raw", "--no-show-signature", kCommitFormat, "HEAD", commit}},
           listed);
   const std::optional<ToolError> not_listed = co_await listing;
-  if (not_listed) co_return refuse(not_listed->message);
+  if (not_listed) co_return Refuse(not_listed->message);
   const std::vector<CommitLine> commits = ReadCommits(listed.output());
   if (commits.empty() || commits.size() > 2 || commits.back().hash != commit) {
-    co_return refuse("it is not among the objects that they left");
+    co_return Refuse("it is not among the objects that they left");
   }
   const CommitLine& made = commits.back();
   const std::string head = commits.size() == 2 ? commits.front().hash : "";
   if (made.parents.substr(0, made.parents.find(' ')) != head) {
-    co_return refuse("HEAD has moved meanwhile, or the hooks made another commit before");
+    co_return Refuse("HEAD has moved meanwhile, or the hooks made another commit before");
   }
   Task<bool> comparing = SameIndex(work, alone);
   const bool same = co_await comparing;
-  if (!same) co_return refuse("what is staged has changed meanwhile");
-  Task<std::optional<ToolError>> copying =
-      TakeLfsObjects(directory_, "/lfs", work, *git_, *call_, true);
-  const std::optional<ToolError> not_copied = co_await copying;
-  if (not_copied) co_return refuse(not_copied->message);
+  if (!same) co_return Refuse("what is staged has changed meanwhile");
   TextSink reset(kTold);
   Task<std::optional<ToolError>> resetting =
       run({.argv = {"git", "reset", "-q", "-N", "--no-refresh", commit, "--", ":/"}}, reset);
   const std::optional<ToolError> not_reset = co_await resetting;
-  if (not_reset) co_return refuse(not_reset->message);
+  if (not_reset) co_return Refuse(not_reset->message);
   TextSink committed(kTold);
   Task<std::optional<ToolError>> committing =
-      run({.argv = {"git", "commit", "-q", "-C", commit, "--cleanup=verbatim", "--allow-empty",
-                    "--allow-empty-message"},
+      run({.argv = {"git", "-c", "core.abbrev=no", "commit", "-C", commit, "--cleanup=verbatim",
+                    "--allow-empty", "--allow-empty-message"},
            .more = {{"GIT_COMMITTER_NAME", made.name},
                     {"GIT_COMMITTER_EMAIL", made.email},
                     {"GIT_COMMITTER_DATE", made.date}}},
           committed);
   const std::optional<ToolError> not_committed = co_await committing;
-  if (not_committed) co_return refuse(not_committed->message);
+  if (not_committed) co_return Refuse(not_committed->message);
+  moved_ = !committed.output().contains(" " + commit + "]");
   left_behind_ = OtherChanges(directory_.Upper(), git_->repository->common_dir, commit);
   co_return true;
 }

@@ -285,6 +285,96 @@ TEST_F(GitHooks, AFilterRunsOnACopy) {
   EXPECT_EQ(Said({"status", "--short"}), " M f.up\n");
 }
 
+class GitFilters : public GitHooks {
+ protected:
+  void SetUp() override {
+    GitHooks::SetUp();
+    if (IsSkipped()) return;
+    WriteText(project_.root() / ".gitattributes", "* filter=upper\n?.txt -filter\n");
+    Filter("tr a-z A-Z");
+  }
+  void Filter(const std::string& command) { Git({"config", "filter.upper.clean", command}); }
+  Json Add(const std::vector<std::string>& paths, const std::string& directory = ".") {
+    client_.emplace(project_.Server());
+    client_->Initialize();
+    return client_->CallTool("git_add", {{"paths", paths}, {"working_directory", directory}});
+  }
+  // The same is staged as git stages outside, in a copy of the project.
+  void ExpectAsOutside(const std::vector<std::string>& paths, const std::string& directory = ".") {
+    const fs::path twin = project_.outside() / "twin";
+    fs::remove_all(twin);
+    fs::copy(project_.root(), twin, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    std::vector<std::string> command = {"-C", (twin / directory).string(), "add", "--"};
+    command.insert(command.end(), paths.begin(), paths.end());
+    Git(command);
+    const Json result = Add(paths, directory);
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_FALSE(result["meta"].contains("warnings")) << result;
+    EXPECT_EQ(Said({"ls-files", "--stage", "-z"}),
+              Said({"-C", twin.string(), "ls-files", "--stage", "-z"}));
+    EXPECT_EQ(Said({"status", "--short"}), Said({"-C", twin.string(), "status", "--short"}));
+    EXPECT_EQ(Said({"fsck", "--strict", "--no-dangling"}), "");
+  }
+};
+
+TEST_F(GitFilters, OfGitAddStageWhatTheyStageOutside) {
+  for (const char* name :
+       {"new file", "a\nb", "deep/f", "deep/g", "-x", "ünïcode", "to be a directory"}) {
+    WriteText(project_.root() / name, "text\n");
+  }
+  ExpectAsOutside({"new file", "a\nb", "deep", "-x", "ünïcode", "to be a directory"});
+  EXPECT_EQ(Said({"show", ":new file"}), "TEXT\n");
+  Git({"commit", "-q", "-m", "two"});
+  WriteText(project_.root() / "new file", "other\n");
+  fs::permissions(project_.root() / "-x", fs::perms::owner_all);
+  fs::remove(project_.root() / "deep/f");
+  fs::remove(project_.root() / "to be a directory");
+  WriteText(project_.root() / "to be a directory/f", "x\n");
+  fs::create_symlink("nowhere", project_.root() / "link");
+  fs::remove(project_.root() / "a\nb");
+  ExpectAsOutside({"."});
+  ExpectAsOutside({"."});
+  WriteText(project_.root() / "deep/h", "in a directory\n");
+  ExpectAsOutside({"h"}, "deep");
+}
+
+TEST_F(GitFilters, OfGitAddEndAConflict) {
+  Git({"commit", "-q", "-m", "ours"});
+  Git({"checkout", "-q", "-b", "side", "HEAD~1"});
+  WriteText(project_.root() / "a.txt", "theirs\n");
+  Git({"commit", "-q", "-a", "-m", "theirs"});
+  Git({"checkout", "-q", "main"});
+  EXPECT_NE(project_.Git({"merge", "side"}).exit_code, 0);
+  WriteText(project_.root() / "a.txt", "both\n");
+  ExpectAsOutside({"a.txt"});
+}
+
+TEST_F(GitFilters, OfGitAddChangeNothingElse) {
+  WriteText(project_.root() / "f", "text\n");
+  Filter("touch .git/seen; tr a-z A-Z");
+  const Json result = Add({"f"});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_EQ(Said({"show", ":f"}), "TEXT\n");
+  EXPECT_FALSE(fs::exists(project_.root() / ".git/seen"));
+  Filter("false");
+  Git({"config", "filter.upper.required", "true"});
+  const std::string before = Repository();
+  WriteText(project_.root() / "f", "more\n");
+  EXPECT_FALSE(Add({"f"}).value("success", true));
+  EXPECT_EQ(Repository(), before);
+}
+
+// As git-annex does. What it stores has to last, so the guard watches over it as before.
+TEST_F(GitFilters, OfGitAddThatStoreSomethingHaveTheRepositoryItself) {
+  WriteText(project_.root() / "f", "text\n");
+  Filter("mkdir -p .git/annex; tee .git/annex/content; cp .git/config .git/hooks/pre-push");
+  const Json result = Add({"f"});
+  EXPECT_TRUE(result.dump().contains("pre-push")) << result;
+  EXPECT_EQ(Said({"show", ":f"}), "text\n");
+  EXPECT_EQ(ReadText(project_.root() / ".git/annex/content"), "text\n");
+  EXPECT_FALSE(fs::exists(project_.root() / ".git/hooks/pre-push"));
+}
+
 // Whatever hooks leave for the git that takes it over.
 TEST_F(GitHooks, LeaveWhatIsNoCommitOfTheirs) {
   Git({"branch", "other", "HEAD"});
