@@ -12,12 +12,14 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(pa::bench::Report&);
   };
-  constexpr Section kSections[] = {{"worker", pa::bench::WorkerCost}, {"calls", pa::bench::Calls},
-                                   {"composed", pa::bench::Composed}, {"output", pa::bench::Output},
-                                   {"results", pa::bench::Results},   {"builds", pa::bench::Builds},
-                                   {"search", pa::bench::Search},     {"files", pa::bench::Files},
-                                   {"trees", pa::bench::Trees},       {"http", pa::bench::Http},
-                                   {"tenants", pa::bench::Tenants},   {"peer", pa::bench::Peer}};
+  constexpr Section kSections[] = {
+      {"worker", pa::bench::WorkerCost}, {"calls", pa::bench::Calls},
+      {"composed", pa::bench::Composed}, {"output", pa::bench::Output},
+      {"results", pa::bench::Results},   {"builds", pa::bench::Builds},
+      {"search", pa::bench::Search},     {"files", pa::bench::Files},
+      {"trees", pa::bench::Trees},       {"git", pa::bench::Git},
+      {"http", pa::bench::Http},         {"tenants", pa::bench::Tenants},
+      {"peer", pa::bench::Peer}};
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::vector<std::string> wanted(arguments.begin() + (arguments.empty() ? 0 : 1),
                                         arguments.end());

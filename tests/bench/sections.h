@@ -17,6 +17,7 @@ void Builds(Report& report);      // builds.cc: commands that take a while
 void Search(Report& report);      // search.cc: glob and grep over many files
 void Files(Report& report);       // files.cc: beside another MCP server that works with files
 void Trees(Report& report);       // trees.cc: guarding many directories and submodules
+void Git(Report& report);         // git.cc: beside git
 void Http(Report& report);        // http.cc: requests by HTTP, beside Node
 void Tenants(Report& report);     // tenants.cc: the front door, and servers that wait
 void Peer(Report& report);        // peer.cc: another MCP server of the same kind
