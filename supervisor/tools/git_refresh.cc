@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/finally.h"
 #include "policy/path.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/loop/within_memory.h"
+#include "supervisor/tools/git_porcelain.h"
 #include "supervisor/tools/git_reader.h"
 
 namespace pa {
@@ -21,6 +23,11 @@ using std::chrono::steady_clock;
 // Longer than a repository of 80,000 files needs. The command starts then, and the refresh goes on.
 constexpr milliseconds kPatience{2000};
 constexpr milliseconds kLimit{60000};
+
+// What `bash` runs; "": it is none of its commands, or is given values.
+std::string_view ScriptOf(const std::vector<std::string>& argv) {
+  return argv.front() == "bash" && argv.size() == 4 ? std::string_view(argv.back()) : "";
+}
 
 // A make target may run it, and a shell command, or a value that it is given, names it.
 bool MayRunGit(const std::vector<std::string>& argv) {
@@ -79,6 +86,8 @@ GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
       uses_(call.runner.index_uses()),
       command_(NameOfCommand(work, argv)),
       expected_(uses_.Expects(command_).value_or(MayRunGit(argv))) {
+  const std::string_view script = ScriptOf(argv);
+  if (!script.empty() && LooksForItself(script)) expected_ = false;
   if (allow.writes_git() || !call.runner.UsesNamespaces(allow)) return;
   PreparedGit git = StartGit(work, permission, call);
   if (!git || !git->repository) return;

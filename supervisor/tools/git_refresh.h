@@ -8,9 +8,10 @@
 //    refresh.After(execution);                   // waits for nothing
 //
 // Before a command that reads the index, or may: one that did when it ran last; a make target that
-// runs for the first time; a shell command that has never run and has "git" in it. After a command
-// that did. Only the index of the repository in which the command works is refreshed, not those of
-// submodules and of repositories below.
+// runs for the first time; a shell command that has never run and has "git" in it. Not before a
+// shell command that is right without (git_porcelain.h). After a command that read it. Only the
+// index of the repository in which the command works is refreshed, not those of submodules and of
+// repositories below.
 //
 // That git executes nothing but git: no hook, no filter. If a touched file has to go through a
 // filter (filter.NAME.required), the index stays as it is. It is not part of a call, so the audit

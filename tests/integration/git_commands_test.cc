@@ -393,6 +393,21 @@ TEST_F(GitRefreshed, BeforeACommandThatReadsIt) {
   EXPECT_TRUE(IsDirty(Call("make", {{"target", "version"}})));
 }
 
+// They are right without, and do not wait.
+TEST_F(GitRefreshed, NotForCommandsThatLookForThemselves) {
+  for (const char* command :
+       {"git status --porcelain", "git diff", "git diff --quiet && true", "git diff --stat HEAD",
+        "git diff --exit-code", "git diff --raw | cat", "git ls-files -m"}) {
+    Touch();
+    const Json result = Call("bash", {{"command", command}});
+    EXPECT_TRUE(result["success"]) << command << result;
+    EXPECT_EQ(result["data"]["stdout"], "") << command;
+  }
+  Git({"tag", "v2"});
+  Touch();
+  EXPECT_EQ(Call("bash", {{"command", "git describe --tags --dirty"}})["data"]["stdout"], "v2\n");
+}
+
 // What a command does shows once it has run.
 TEST_F(GitRefreshed, BeforeAScriptThatHasReadItOnce) {
   EXPECT_FALSE(IsDirty(Call("bash", {{"command", "sh version.sh"}})));
@@ -439,8 +454,8 @@ TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
   Git({"config", "filter.x.clean", evil.string()});
   WriteText(project_.root() / ".git/info/attributes", "b.txt filter=x\n");
   Touch();
-  // `true` executes nothing either.
-  const Json result = Call("bash", {{"command", "true # git"}});
+  // `:` executes nothing either.
+  const Json result = Call("bash", {{"command", ": git"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_FALSE(fs::exists(project_.root() / "ran"));
   const auto stale = [&] {
@@ -449,7 +464,7 @@ TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
   EXPECT_EQ(stale(), "") << "it was refreshed all the same";
   Git({"config", "filter.x.required", "true"});
   Touch();
-  EXPECT_TRUE(Call("bash", {{"command", "true # git"}})["success"]);
+  EXPECT_TRUE(Call("bash", {{"command", ": git"}})["success"]);
   EXPECT_TRUE(stale().contains("b.txt")) << "not without the filter that it has to go through";
   EXPECT_FALSE(fs::exists(project_.root() / "ran"));
   Git({"status"});
@@ -460,7 +475,7 @@ TEST_F(GitRefreshed, ExecutesNothingOfTheProject) {
 TEST_F(GitRefreshed, NotWhileAnotherGitHoldsTheIndex) {
   WriteText(project_.root() / ".git/index.lock", "");
   Touch();
-  const Json result = Call("bash", {{"command", "git status --short"}});
+  const Json result = Call("bash", {{"command", ": git"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_FALSE(result.contains("warnings")) << result;
   EXPECT_TRUE(IndexIsStale());
