@@ -61,8 +61,9 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
           ? ""
           : fmt::format(
                 "\n  no copy of a repository: {}; hooks and filters change the repository "
-                "itself, and protected paths in it are verified afterwards; a state directory "
-                "on another file system may help: project-actions(7)",
+                "itself, and protected paths in it are verified afterwards; the module "
+                "overlay and a state directory that lies on no overlayfs may help: "
+                "project-actions(7)",
                 kernel.no_overlay);
   return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",
