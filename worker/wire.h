@@ -21,7 +21,7 @@ namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
 inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
-inline constexpr std::uint32_t kWireVersion = 6;
+inline constexpr std::uint32_t kWireVersion = 7;
 
 // Bounds of single values; encoder and parser refuse a spec beyond them.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
