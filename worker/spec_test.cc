@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 
+#include "tests/support/temp_dir.h"
 #include "worker/spec_view.h"
 #include "worker/wire.h"
 
@@ -250,6 +253,18 @@ TEST(LaunchSpecTest, AViewNeedsNamespacesAndNoProgramThatWouldRefuseToMakeIt) {
   EXPECT_TRUE(EncodeLaunch(spec));
   spec.seccomp_program = std::string(8, 'x');
   EXPECT_EQ(EncodeLaunch(spec).error().subject, "seccomp_program");
+}
+
+// A seed of an older version shows the fuzzer nothing but that there are versions.
+TEST(SpecTest, TheSeedsOfTheFuzzerAreOfThisVersion) {
+  const std::filesystem::path corpus = getenv("PA_FUZZ_CORPUS");
+  for (const auto& seed : std::filesystem::directory_iterator(corpus / "spec")) {
+    const std::string bytes = pa::testing::ReadText(seed.path());
+    EXPECT_EQ(DecodeSpec(bytes).has_value(), seed.path().filename() != "truncated") << seed.path();
+  }
+  for (const auto& seed : std::filesystem::directory_iterator(corpus / "launch")) {
+    EXPECT_TRUE(DecodeLaunch(pa::testing::ReadText(seed.path()))) << seed.path();
+  }
 }
 
 TEST(SpecTest, WhatIsReadIsOneComponent) {
