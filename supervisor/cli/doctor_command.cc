@@ -54,14 +54,20 @@ void TakeProbeResult(const Execution& execution, DoctorReport* report) {
   }
 }
 
-// The result is the probe's; the runner remembers whether there can be a copy of a repository.
-Task<Execution> TryAll(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
-                       policy::PolicyPtr policy) {
+struct Tried {
+  Execution probe;
+  std::string
+      no_place;  // for a copy of a repository; "": the runner knows whether there can be one
+};
+
+Task<Tried> TryAll(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                   policy::PolicyPtr policy) {
+  Tried tried;
   Task<Execution> probing = runner.Probe(directory, allow, policy);
-  Execution probe = co_await probing;
-  Task<bool> copying = TryCopy(runner, std::move(directory), std::move(allow), policy);
-  [[maybe_unused]] const bool tried = co_await copying;
-  co_return probe;
+  tried.probe = co_await probing;
+  Task<std::string> copying = TryCopy(runner, std::move(directory), std::move(allow), policy);
+  tried.no_place = co_await copying;
+  co_return tried;
 }
 
 // The confinement of `make` in an empty project, described and then tried.
@@ -104,10 +110,14 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   }
   Loop loop;
   Engine engine(loop.get(), PartsOf(policy, report->worker, environment), environment);
-  Detach(TryAll(engine.runner(), *directory, allow, policy), [&](const Execution& execution) {
-    TakeProbeResult(execution, report);
-    report->enforcement =
-        sandbox::Assess(allow.confinement(), allow.limits(), engine.runner().Kernel());
+  Detach(TryAll(engine.runner(), *directory, allow, policy), [&](const Tried& tried) {
+    TakeProbeResult(tried.probe, report);
+    sandbox::KernelFeatures kernel = engine.runner().Kernel();
+    if (!tried.no_place.empty()) {
+      kernel.overlay = sandbox::KernelFeatures::Granted::kNo;
+      kernel.no_overlay = tried.no_place;
+    }
+    report->enforcement = sandbox::Assess(allow.confinement(), allow.limits(), kernel);
     engine.runner().Shutdown([] {});
   });
   loop.Run();

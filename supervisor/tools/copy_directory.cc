@@ -91,10 +91,10 @@ Task<std::optional<ToolError>> TakeLfsObjects(const CopyDirectory& copy, std::st
   co_return ErrorOfGitReader("cp of objects of git-lfs", run, sink.complaints());
 }
 
-Task<bool> TryCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
-                   policy::PolicyPtr policy) {
+Task<std::string> TryCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                          policy::PolicyPtr policy) {
   const Result<CopyDirectory> copy = CopyDirectory::Make(*policy, runner);
-  if (!copy) co_return false;
+  if (!copy) co_return copy.error().Message();
   // Any directory that commands see, and any program: the mount comes first.
   constexpr char kSeen[] = "/usr/share";
   CommandPlan plan{.executable = "/bin/true",
@@ -106,7 +106,7 @@ Task<bool> TryCopy(Runner& runner, policy::WorkingDirectory directory, policy::A
   options.overlay = copy->Over(kSeen);
   Task<Execution> task = runner.Run(std::move(plan), std::move(allow), policy, std::move(options));
   [[maybe_unused]] const Execution run = co_await task;
-  co_return true;
+  co_return "";
 }
 
 }  // namespace pa

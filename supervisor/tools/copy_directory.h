@@ -51,9 +51,9 @@ Task<std::optional<ToolError>> TakeLfsObjects(const CopyDirectory& copy, std::st
                                               const Work& work, const Git& git, CallContext& call,
                                               bool in_turn);
 
-// Tries whether commands can have copies: afterwards Runner::Kernel tells. False: that could not be
-// tried, because there is no place for one.
-Task<bool> TryCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
-                   policy::PolicyPtr policy);
+// Tries whether commands can have copies: afterwards Runner::Kernel tells. "", or why there is no
+// place for one, so that it could not be tried.
+Task<std::string> TryCopy(Runner& runner, policy::WorkingDirectory directory, policy::Allow allow,
+                          policy::PolicyPtr policy);
 
 }  // namespace pa

@@ -47,8 +47,10 @@ Json ModernMeta(const Json& capabilities) {
 namespace {
 
 bool IsGranted(const char* feature) {
+  const TempDir home;  // as a server of Project::Server has one
   const ProgramResult doctor =
-      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"},
+                  .environment = {"HOME=" + home.path().string()}});
   return Json::parse(doctor.output)["kernel"][feature] == "yes";
 }
 
