@@ -279,8 +279,11 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
     if (!made && MeansUsedUp(made.error().sys_errno)) {
       co_return RefusedCall(FileIo(made.error().Message(), made.error().sys_errno));
     }
-    if (made) copy.emplace(*std::move(made));
-    if (!made) purpose = Purpose::kGit;
+    if (made) {
+      copy.emplace(*std::move(made));
+    } else {
+      purpose = Purpose::kGit;
+    }
   }
   Task<GitRun> task = RunFor(purpose, work, git, command, copy ? &*copy : nullptr, call);
   GitRun run = co_await task;
