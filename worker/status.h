@@ -36,7 +36,7 @@ enum class Step : std::uint32_t {
   kNamespaces,
   kMounts,   // the view of this order
   kOverlay,  // the same, of a directory that the command changes in a copy
-  kLimits,  // rlimits
+  kLimits,   // rlimits
   kLandlock,
   kSeccomp,
   kExecute,
