@@ -1,5 +1,9 @@
 #include "supervisor/run/execution.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
 namespace pa {
 
 const char* OutcomeName(Outcome outcome) {
@@ -20,8 +24,12 @@ const char* OutcomeName(Outcome outcome) {
   return "setup_failed";
 }
 
+// Of the errors of fsopen(2), fsconfig(2), fsmount(2) and move_mount(2) those that say so, and none
+// with which a path cannot be opened. 0: there are no namespaces.
 bool HasNoOverlay(const Execution& execution) {
-  return execution.failed_step == worker::Step::kOverlay && !MeansUsedUp(execution.failed_errno);
+  constexpr int kErrors[] = {0, ENODEV, EINVAL, EPERM, EOPNOTSUPP, ENOSYS};
+  return execution.failed_step == worker::Step::kOverlay &&
+         std::ranges::find(kErrors, execution.failed_errno) != std::end(kErrors);
 }
 
 Execution FailedToStart(const Error& error) {

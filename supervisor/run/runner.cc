@@ -297,7 +297,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);
-  if (options.overlay && !namespaces) {
+  if (options.overlay && !namespaces && !options.can_do_without) {
     const Execution refused = NoOverlay(trial.no_namespaces());
     NoteOverlay(refused);
     co_return refused;
@@ -312,18 +312,25 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
     co_return *std::move(refused);
   }
   std::vector<sandbox::Mount> mounts = TreeGuard::Mounts(*found, plan, allow, *policy, namespaces);
-  if (options.overlay) mounts.push_back(*options.overlay);
+  if (options.overlay && namespaces) mounts.push_back(*options.overlay);
   const TreeGuard::Watching watching = tree.Start(*found);
   const auto started = FileClockNow();
   // From here on, because the search for protected paths reads it, too.
   std::optional<IndexUses::Watch> index;
   if (!options.watch_index.empty()) index.emplace(index_uses, options.watch_index);
-  Task<Execution> task =
-      WithinMemory(Execute(plan, allow, policy, options, namespaces, std::move(mounts)),
-                   [] { return FailedToStart(Error("run", "the command", ENOMEM)); });
+  const auto execute = [&] {
+    return WithinMemory(Execute(plan, allow, policy, options, namespaces, mounts),
+                        [] { return FailedToStart(Error("run", "the command", ENOMEM)); });
+  };
+  Task<Execution> task = execute();
   Execution execution = co_await task;
-  execution.started = started;
   if (options.overlay) NoteOverlay(execution);
+  if (options.can_do_without && HasNoOverlay(execution)) {
+    mounts.pop_back();
+    Task<Execution> again = execute();
+    execution = co_await again;
+  }
+  execution.started = started;
   execution.read_index = index && index->WasRead();
   index.reset();
   const bool concerned = found->watch != nullptr || found->below;

@@ -66,6 +66,7 @@ struct RunOptions {
   // Of which the command changes a copy: a mount of kind kOverlay. Without namespaces it does not
   // run.
   std::optional<sandbox::Mount> overlay = {};
+  bool can_do_without = false;  // the overlay: where there is none, the command runs all the same
   // With serialise_key: called before the command, when no other one changes the repository any
   // more, and after it, while that is still so.
   std::function<void()> begins = {};

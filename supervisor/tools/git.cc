@@ -263,14 +263,16 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   const GitReader reader = ReaderOf(work, git, call);
   Purpose purpose = Purpose::kGitAlone;
   if (ExecutesOfProject(git, command, call)) purpose = Purpose::kGitCopy;
-  const policy::Allow allow = AllowOf(purpose, For(purpose, git));
   const CommandReport report{.what = command.what,
                              .argv = command.argv,
                              .working_dir = work.directory.path(),
-                             .decision = allow.rule(),
+                             .decision = git.permission.rule(),
                              .git = true,
                              .in_repository = git.repository.has_value()};
-  if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
+  if (work.dry_run) {
+    const policy::Allow allow = AllowOf(purpose, For(purpose, git));
+    co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
+  }
   if (call.begins) call.begins(report.what);
   std::optional<GitCopy> copy;
   if (purpose == Purpose::kGitCopy) {
@@ -287,7 +289,10 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   }
   Task<GitRun> task = RunFor(purpose, work, git, command, copy ? &*copy : nullptr, call);
   GitRun run = co_await task;
-  if (copy && (HasNoOverlay(run.execution) || copy->needs_repository())) {
+  // A filter decides what it needs, and the agent can write filters: so the policy decides whether
+  // it gets that.
+  const bool give = copy && copy->needs_repository() && git.permission.writes_git();
+  if (copy && (give || HasNoOverlay(run.execution))) {
     copy.reset();
     Task<GitRun> again = RunFor(Purpose::kGit, work, git, command, nullptr, call);
     run = co_await again;
@@ -295,7 +300,14 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   ToolResult result = RenderCommand(report, run.execution, run.denials);
   if (copy && copy->error()) {
     result.error = copy->error();
-    result.text = "error: " + result.error->message + "\n" + result.text;
+    if (copy->needs_repository()) {
+      result.error->ai_message +=
+          " The line `git: {commands: write}` in the policy lets such filters "
+          "change the repository itself; tell the user.";
+      result.allow_with.emplace_back("git: {commands: write}");
+    }
+    result.text += fmt::format("{}\n{}: {}\n", result.error->message, CodeText(result.error->code),
+                               result.error->ai_message);
   }
   if (copy) TellOfCopy(*copy, result);
   if (result.error) co_return result;

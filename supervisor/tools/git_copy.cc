@@ -17,11 +17,14 @@
 #include "base/file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
+#include "supervisor/loop/background.h"
 #include "supervisor/tools/left_in_copy.h"
 #include "supervisor/tools/text_sink.h"
 
 namespace pa {
 namespace {
+
+using Names = std::vector<std::string>;
 
 constexpr std::size_t kTold = 64u << 10;  // of what git prints, in bytes
 
@@ -41,17 +44,19 @@ constexpr char kCommitScript[] =
 
 // The entries of the index that are new, after those that are gone or replaced, as `git
 // update-index --index-info` reads them, and a pack of their blobs. $3 to $5 are all before the
-// paths.
+// paths. A step that fails ends it, so that nothing is taken for what it did not find.
 constexpr char kAddScript[] =
-    R"(common=$1 git=$2 left=$1/project-actions; shift 2; export LC_ALL=C; )"
-    R"(list() { shift 3; "$git" --literal-pathspecs ls-files --stage --full-name -z -- "$@" | )"
-    R"(sort -z; }; )"
-    R"(list "$@" >"$left.old"; "$git" "$@" || exit; list "$@" >"$left.new"; )"
-    R"({ comm -z -23 "$left.old" "$left.new" | sed -z 's/^[0-7]* \([0-9a-f]*\) [0-3]/0 \1/'; )"
-    R"(comm -z -13 "$left.old" "$left.new"; } >"$left.entries"; )"
-    R"(comm -z -13 "$left.old" "$left.new" | grep -zv ^160000 | cut -z -d ' ' -f 2 | )"
-    R"(tr '\0' '\n' | )"
-    R"("$git" pack-objects --stdout -q >"$left.pack"; exit 0)";
+    R"(set -e; common=$1 git=$2 left=$1/project-actions; shift 2; export LC_ALL=C; )"
+    R"(list() { to=$1; shift 4; "$git" --literal-pathspecs ls-files --stage --full-name -z -- )"
+    R"("$@" >"$to.raw"; sort -z "$to.raw" >"$to"; }; )"
+    R"(list "$left.old" "$@"; "$git" "$@"; list "$left.new" "$@"; )"
+    R"(comm -z -23 "$left.old" "$left.new" >"$left.gone"; )"
+    R"(comm -z -13 "$left.old" "$left.new" >"$left.fresh"; )"
+    R"(sed -z 's/^[0-7]* \([0-9a-f]*\) [0-3]/0 \1/' "$left.gone" >"$left.entries"; )"
+    R"(cat "$left.fresh" >>"$left.entries"; )"
+    R"(sed -z '/^160000 /d; s/^[0-7]* \([0-9a-f]*\) .*/\1/' "$left.fresh" >"$left.blobs"; )"
+    R"(tr '\0' '\n' <"$left.blobs" >"$left.lines"; )"
+    R"("$git" pack-objects --stdout -q <"$left.lines" >"$left.pack")";
 
 // A file that the hooks may have replaced by anything.
 Result<UniqueFd> OpenLeft(const std::string& path) {
@@ -252,6 +257,15 @@ Git GitCopy::Alone() const {
   return alone;
 }
 
+// On a thread: the agent's code has chosen how much there is.
+Task<std::vector<std::string>> GitCopy::FindOtherChanges(std::string commit) const {
+  Task<Names> task = InBackground<Names>(
+      call_->runner.loop(), [upper = directory_.Upper(), repository = git_->repository->common_dir,
+                             commit] { return OtherChanges(upper, repository, commit); });
+  Names names = co_await task;
+  co_return names;
+}
+
 // The objects that were left, with git's own checks, and those of git-lfs.
 Task<std::optional<ToolError>> GitCopy::TakeObjects(const Work& work, const Git& alone) {
   Result<UniqueFd> pack = OpenLeft(directory_.Upper() + "/" + std::string(kLeftPack));
@@ -270,8 +284,12 @@ Task<std::optional<ToolError>> GitCopy::TakeObjects(const Work& work, const Git&
 
 // A filter that stores something else in the repository (git-annex) would lose it.
 Task<bool> GitCopy::TakeEntries(const Work& work) {
-  needs_repository_ = !OtherChanges(directory_.Upper(), git_->repository->common_dir, "").empty();
-  if (needs_repository_) co_return false;
+  Task<Names> looking = FindOtherChanges("");
+  left_behind_ = co_await looking;
+  if (!left_behind_.empty()) {
+    needs_repository_ = true;
+    co_return Refuse("a filter has stored more in the repository than what is staged");
+  }
   Result<UniqueFd> entries = OpenLeft(directory_.Upper() + "/" + std::string(kLeftEntries));
   if (!entries) co_return Refuse(entries.error().Message());
   const Git alone = Alone();
@@ -334,7 +352,8 @@ Task<bool> GitCopy::TakeCommit(const Work& work) {
   const std::optional<ToolError> not_committed = co_await committing;
   if (not_committed) co_return Refuse(not_committed->message);
   moved_ = !committed.output().contains(" " + commit + "]");
-  left_behind_ = OtherChanges(directory_.Upper(), git_->repository->common_dir, commit);
+  Task<Names> looking = FindOtherChanges(commit);
+  left_behind_ = co_await looking;
   co_return true;
 }
 

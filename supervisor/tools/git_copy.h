@@ -59,8 +59,8 @@ class GitCopy {
   Task<bool> End(const Execution& run, const Work& work);
 
   const std::optional<ToolError>& error() const { return error_; }
-  // A filter of `git add` changed more of the repository than can be taken over, so nothing was
-  // taken over: it needs the repository itself.
+  // A filter of `git add` changed more of the repository than can be taken over (left_behind), so
+  // nothing was: it needs the repository itself.
   bool needs_repository() const { return needs_repository_; }
   // HEAD moved in the few milliseconds before the commit was taken over.
   bool moved() const { return moved_; }
@@ -81,6 +81,7 @@ class GitCopy {
   Git Alone() const;
   Task<bool> TakeCommit(const Work& work);
   Task<bool> TakeEntries(const Work& work);
+  Task<std::vector<std::string>> FindOtherChanges(std::string commit) const;
   Task<std::optional<ToolError>> TakeObjects(const Work& work, const Git& alone);
   // Whether the same is staged as when the command began.
   Task<bool> SameIndex(const Work& work, const Git& alone);

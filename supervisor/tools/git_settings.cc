@@ -31,7 +31,7 @@ std::vector<std::string_view> Fields(std::string_view output) {
   return fields;
 }
 
-// Of what `git config` prints, in bytes; a configuration that has more names nobody.
+// Of what `git config` prints, in bytes. Beyond it there could be hooks, so more is an error.
 constexpr std::size_t kMaxSettings = 256u << 10;
 
 // One `git config` that reads and does nothing else.
@@ -62,6 +62,12 @@ Task<SettingsOutput> RunQuery(const Work& work, const GitReader& git, ConfigQuer
   const Execution run = co_await task;
   if (auto error = ErrorOfGitReader("git config", run, sink.complaints(), kNoSuchSetting)) {
     co_return std::unexpected(std::move(*error));
+  }
+  if (sink.truncated()) {
+    co_return std::unexpected(CommandFailed(
+        "git config", "its output is longer than 256 KiB",
+        "The git configuration of the repository or of the user is too long to be read. Tell the "
+        "user."));
   }
   co_return sink.output();
 }

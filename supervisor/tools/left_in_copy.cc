@@ -87,7 +87,7 @@ class Finder {
       : upper_(upper), repository_(repository), commit_(commit) {}
 
   Names Find() {
-    for (const std::string& name : In("")) {
+    for (const std::string& name : In(".")) {
       if (name == "HEAD" || name == "refs" || name == "worktrees") {
         Reference(name, 0);
       } else if (!IsOfACommit(name) && !IsNewFile(name)) {
@@ -98,11 +98,16 @@ class Finder {
   }
 
  private:
+  // What cannot be read, or is too much, counts as changed.
   Names In(const std::string& name) {
-    constexpr std::size_t kMany = 256;
-    Names names = ReadNames(upper_ + "/" + name, O_NOFOLLOW).value_or(Names());
-    names.resize(std::min(names.size(), kMany));
-    return names;
+    Result<Names> names = ReadNames(upper_ + "/" + name, O_NOFOLLOW, room_ + 1);
+    if (!names || names->size() > room_) {
+      Add(name);
+      room_ = 0;
+      return {};
+    }
+    room_ -= names->size();
+    return *std::move(names);
   }
 
   bool IsNewFile(const std::string& name) const {
@@ -135,6 +140,7 @@ class Finder {
   const std::string& upper_;
   const std::string& repository_;
   const std::string& commit_;
+  std::size_t room_ = 10'000;  // for names; a repository with more new references is unusual
   Names found_;
 };
 

@@ -22,7 +22,7 @@ Result<bool> CheckLfsObjects(const std::string& lfs);
 // What else was changed and is not taken over, as names in the git directory, at most kMaxOther.
 // `commit`: the branch that has it is the one to which it is committed. `repository`: the git
 // directory itself; a new file at its top is a tool's own (lint-staged leaves its patch there), and
-// is left out.
+// is left out. What cannot be read counts as changed. Run it on a thread, too.
 inline constexpr std::size_t kMaxOther = 8;
 std::vector<std::string> OtherChanges(const std::string& upper, const std::string& repository,
                                       const std::string& commit);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -104,6 +105,18 @@ TEST_F(LeftInCopyTest, OtherChangesAreNamed) {
   Put("worktrees/w/gitdir", "x");
   Put("HEAD", "ref: refs/heads/other\n");
   EXPECT_EQ(Others(), "HEAD\nconfig\nrefs/heads/other\nrefs/tags/v1\nworktrees/w/gitdir\n");
+  // The agent's code chooses how much there is, and its modes.
+  fs::create_directories(dir_.path() / "refs/heads/many");
+  for (int i = 0; i < 11'000; ++i) {
+    testing::WriteText(dir_.path() / "refs/heads/many" / std::to_string(i), commit + "\n");
+  }
+  EXPECT_TRUE(Others().contains("refs/heads/many\n")) << Others();
+  fs::remove_all(dir_.path() / "refs/heads/many");
+  if (geteuid() != 0) {
+    fs::permissions(dir_.path() / "refs", fs::perms::none);
+    EXPECT_TRUE(Others().contains("refs\n")) << Others();
+    fs::permissions(dir_.path() / "refs", fs::perms::owner_all);
+  }
   for (int i = 0; i < 20; ++i) Put("d" + std::to_string(i) + "/x", "x");
   EXPECT_EQ(OtherChanges(dir_.path(), repository_.path(), commit).size(), kMaxOther);
 }

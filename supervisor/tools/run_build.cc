@@ -51,21 +51,17 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   Task<bool> refreshing = refresh.Before();
   [[maybe_unused]] const bool fresh = co_await refreshing;
   LfsCopy lfs(work, refresh.git(), call);
-  RunOptions options{.name = report.what,
-                     .sink = call.sink,
-                     .cancel = &call.cancel,
-                     .record = &call.record.run,
-                     .watch_index = refresh.index(),
-                     .overlay = lfs.Overlay(),
-                     .network = std::move(network)};
+  const RunOptions options{.name = report.what,
+                           .sink = call.sink,
+                           .cancel = &call.cancel,
+                           .record = &call.record.run,
+                           .watch_index = refresh.index(),
+                           .overlay = lfs.Overlay(),
+                           .can_do_without = true,
+                           .network = std::move(network)};
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
-  Task<Execution> task = call.runner.Run(plan, allow, call.policy, options);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   Execution run = co_await task;
-  if (HasNoOverlay(run)) {
-    options.overlay.reset();
-    Task<Execution> again = call.runner.Run(plan, allow, call.policy, options);
-    run = co_await again;
-  }
   refresh.After(run);
   Task<std::string> taking = lfs.TakeOver();
   const std::string not_taken = co_await taking;

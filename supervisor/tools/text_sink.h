@@ -18,13 +18,17 @@ class TextSink final : public OutputSink {
   explicit TextSink(std::size_t most) : most_(most) {}  // of each stream, in bytes
   void OnOutput(Stream stream, std::string_view bytes) override {
     std::string& text = stream == Stream::kStdout ? output_ : complaints_;
-    text.append(bytes.substr(0, most_ - std::min(most_, text.size())));
+    const std::size_t room = most_ - std::min(most_, text.size());
+    truncated_ = truncated_ || bytes.size() > room;
+    text.append(bytes.substr(0, room));
   }
+  bool truncated() const { return truncated_; }
   const std::string& output() const { return output_; }
   const std::string& complaints() const { return complaints_; }
 
  private:
   std::size_t most_;
+  bool truncated_ = false;
   std::string output_;
   std::string complaints_;
 };

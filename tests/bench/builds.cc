@@ -76,16 +76,7 @@ void GitStatus(Report& report) {
   // Without the user's settings: git gives up where they exist and may not be read.
   const Project project(
       ".PHONY: status\nstatus:\n\t@GIT_CONFIG_GLOBAL=/dev/null git status --porcelain\n");
-  for (int folder = 0; folder < kFolders; ++folder) {
-    const std::filesystem::path path = project.root() / ("folder" + std::to_string(folder));
-    std::filesystem::create_directory(path);
-    for (int file = 0; file < kFilesInAFolder; ++file) {
-      std::ofstream(path / ("file" + std::to_string(file)));
-    }
-  }
-  project.InitGit();
-  if (project.Git({"add", "--all"}).exit_code != 0) GiveUp("git add");
-  if (project.Git({"commit", "-q", "-m", "all"}).exit_code != 0) GiveUp("git commit");
+  FillRepository(project, kFolders, kFilesInAFolder);
   Compare(report, project, {"git status, 78,000 files", "status", 15, AtMost(1.08)}, [] {});
 }
 

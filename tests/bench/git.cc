@@ -15,17 +15,6 @@ using testing::Json;
 using testing::McpClient;
 using testing::Project;
 
-void FillRepository(const Project& project, int folders, int files) {
-  for (int folder = 0; folder < folders; ++folder) {
-    const fs::path path = project.root() / ("folder" + std::to_string(folder));
-    fs::create_directory(path);
-    for (int file = 0; file < files; ++file) std::ofstream(path / std::to_string(file)) << file;
-  }
-  project.InitGit();
-  if (project.Git({"add", "--all"}).exit_code != 0) GiveUp("git add");
-  if (project.Git({"commit", "-q", "-m", "all"}).exit_code != 0) GiveUp("git commit");
-}
-
 testing::Launch Bare(const Project& project, std::vector<std::string> command) {
   return {.command = std::move(command),
           .environment = {"HOME=" + project.home().string()},

@@ -71,4 +71,15 @@ Flight Fly(testing::McpClient& client, const std::string& tool, const Json& argu
   return all;
 }
 
+void FillRepository(const testing::Project& project, int folders, int files) {
+  for (int folder = 0; folder < folders; ++folder) {
+    const std::filesystem::path path = project.root() / ("folder" + std::to_string(folder));
+    std::filesystem::create_directory(path);
+    for (int file = 0; file < files; ++file) std::ofstream(path / std::to_string(file)) << file;
+  }
+  project.InitGit();
+  if (project.Git({"add", "--all"}).exit_code != 0) GiveUp("git add");
+  if (project.Git({"commit", "-q", "-m", "all"}).exit_code != 0) GiveUp("git commit");
+}
+
 }  // namespace pa::bench

@@ -17,6 +17,9 @@ void MustSucceed(const testing::Json& reply);
 // `make -- TARGET` in the project, without us.
 testing::Launch BareMake(const testing::Project& project, const std::string& target);
 
+// Makes `folders` with `files` each, and a repository in which all are committed.
+void FillRepository(const testing::Project& project, int folders, int files);
+
 // The tier of a server's commands, as a line of policy.
 inline constexpr const char* kTier0 = "namespaces: off\n";
 inline constexpr const char* kTier1 = "namespaces: require\n";

@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa::testing {
@@ -152,7 +153,10 @@ TEST_F(GitCommands, ARefusedStashIsSilent) {
 // Filters of git-lfs write there. Its objects, which have the hash of their content as their name,
 // are taken over; nothing else is.
 TEST_F(GitCommands, OfGitLfsNewObjectsAloneAreKept) {
-  if (!CopiesOfRepositoriesAreGranted()) GTEST_SKIP() << "no copy of a repository is granted here";
+  if (!CopiesOfRepositoriesAreGranted()) {
+    EXPECT_FALSE(OverlaysAreGranted());
+    GTEST_SKIP() << "no copy of a repository is granted here";
+  }
   EXPECT_FALSE(Bash("mkdir .git/lfs")["success"]);
   const fs::path lfs = project_.root() / ".git/lfs";
   const auto object = [](const std::string& text) {

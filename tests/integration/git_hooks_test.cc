@@ -10,6 +10,7 @@
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa::testing {
@@ -20,8 +21,10 @@ namespace fs = std::filesystem;
 class GitHooks : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!CopiesOfRepositoriesAreGranted())
+    if (!CopiesOfRepositoriesAreGranted()) {
+      EXPECT_FALSE(NamespacesAreGranted() && OverlaysAreGranted());
       GTEST_SKIP() << "no copy of a repository is granted here";
+    }
     project_.InitGit();
     WriteText(project_.root() / "a.txt", "a\n");
     WriteText(project_.root() / "b.txt", "b\n");
@@ -76,6 +79,16 @@ class GitHooks : public ::testing::Test {
                                    "-prune -o -type f -print | sort | xargs sha256sum",
                                    "sh", (project_.root() / ".git").string()}})
         .output;
+  }
+  // `main` and `side` have changed a.txt; it is resolved, not staged.
+  void BeginAMerge() {
+    Git({"commit", "-q", "-m", "ours"});
+    Git({"checkout", "-q", "-b", "side", "HEAD~1"});
+    WriteText(project_.root() / "a.txt", "theirs\n");
+    Git({"commit", "-q", "-a", "-m", "theirs"});
+    Git({"checkout", "-q", "main"});
+    EXPECT_NE(project_.Git({"merge", "side"}).exit_code, 0);
+    WriteText(project_.root() / "a.txt", "both\n");
   }
   std::vector<fs::path> Copies() const {
     std::vector<fs::path> copies;
@@ -170,13 +183,7 @@ TEST_F(GitHooks, WithHeadDetached) {
 }
 
 TEST_F(GitHooks, TheEndOfAMerge) {
-  Git({"commit", "-q", "-m", "ours"});
-  Git({"checkout", "-q", "-b", "side", "HEAD~1"});
-  WriteText(project_.root() / "a.txt", "theirs\n");
-  Git({"commit", "-q", "-a", "-m", "theirs"});
-  Git({"checkout", "-q", "main"});
-  EXPECT_NE(project_.Git({"merge", "side"}).exit_code, 0);
-  WriteText(project_.root() / "a.txt", "both\n");
+  BeginAMerge();
   Git({"add", "a.txt"});
   Hook("pre-commit", "true");
   Committed("merged");
@@ -294,7 +301,10 @@ class GitFilters : public GitHooks {
     Filter("tr a-z A-Z");
   }
   void Filter(const std::string& command) { Git({"config", "filter.upper.clean", command}); }
-  Json Add(const std::vector<std::string>& paths, const std::string& directory = ".") {
+  Json Add(const std::vector<std::string>& paths, const std::string& directory = ".",
+           const std::string& line = "") {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\n" + line + "\n");
     client_.emplace(project_.Server());
     client_->Initialize();
     return client_->CallTool("git_add", {{"paths", paths}, {"working_directory", directory}});
@@ -339,13 +349,7 @@ TEST_F(GitFilters, OfGitAddStageWhatTheyStageOutside) {
 }
 
 TEST_F(GitFilters, OfGitAddEndAConflict) {
-  Git({"commit", "-q", "-m", "ours"});
-  Git({"checkout", "-q", "-b", "side", "HEAD~1"});
-  WriteText(project_.root() / "a.txt", "theirs\n");
-  Git({"commit", "-q", "-a", "-m", "theirs"});
-  Git({"checkout", "-q", "main"});
-  EXPECT_NE(project_.Git({"merge", "side"}).exit_code, 0);
-  WriteText(project_.root() / "a.txt", "both\n");
+  BeginAMerge();
   ExpectAsOutside({"a.txt"});
 }
 
@@ -364,15 +368,43 @@ TEST_F(GitFilters, OfGitAddChangeNothingElse) {
   EXPECT_EQ(Repository(), before);
 }
 
-// As git-annex does. What it stores has to last, so the guard watches over it as before.
-TEST_F(GitFilters, OfGitAddThatStoreSomethingHaveTheRepositoryItself) {
+// As git-annex does. The agent can write such a filter, so it gets the repository only where the
+// policy gives it to commands anyway; the guard watches over it then.
+TEST_F(GitFilters, OfGitAddThatStoreSomethingNeedTheLineThatTheRefusalNames) {
   WriteText(project_.root() / "f", "text\n");
   Filter("mkdir -p .git/annex; tee .git/annex/content; cp .git/config .git/hooks/pre-push");
-  const Json result = Add({"f"});
+  const std::string before = Repository();
+  const Json refused = Add({"f"});
+  EXPECT_EQ(refused["error"]["code"], "COMMAND_FAILED") << refused;
+  EXPECT_TRUE(refused["meta"]["warnings"].dump().contains("annex")) << refused;
+  const std::string line = "git: {commands: write}";
+  EXPECT_TRUE(refused["error"]["ai_message"].get<std::string>().contains(line)) << refused;
+  EXPECT_EQ(Repository(), before);
+  const Json result = Add({"f"}, ".", line);
   EXPECT_TRUE(result.dump().contains("pre-push")) << result;
   EXPECT_EQ(Said({"show", ":f"}), "text\n");
   EXPECT_EQ(ReadText(project_.root() / ".git/annex/content"), "text\n");
   EXPECT_FALSE(fs::exists(project_.root() / ".git/hooks/pre-push"));
+}
+
+// Nobody may believe that a call has staged what it has not.
+TEST_F(GitFilters, OfGitAddWithoutTheProgramsThatItTakesFail) {
+  const fs::path programs = project_.outside() / "bin";
+  fs::create_directory(programs);
+  for (const char* name : {"git", "sh"}) {
+    fs::create_symlink(fs::canonical(fs::path("/usr/bin") / name), programs / name);
+  }
+  WriteText(project_.root() / "f", "text\n");
+  Filter("/usr/bin/tr a-z A-Z");
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nfilesystem: {read: [" + programs.string() + "]}\n");
+  ServerOptions options = project_.Server();
+  options.environment.push_back("PATH=" + programs.string());
+  client_.emplace(options);
+  client_->Initialize();
+  const Json result = client_->CallTool("git_add", {{"paths", {"f"}}});
+  EXPECT_FALSE(result.value("success", true)) << result;
+  EXPECT_TRUE(result.dump().contains("sort")) << result;
 }
 
 // Whatever hooks leave for the git that takes it over.

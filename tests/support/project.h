@@ -47,7 +47,7 @@ Json ModernMeta(const Json& capabilities = Json::object());
 
 // Whether a command gets namespaces here, as `doctor` says.
 bool NamespacesAreGranted();
-// Whether hooks get a copy of the repository here.
+// Whether hooks get a copy of the repository here, as `doctor` says.
 bool CopiesOfRepositoriesAreGranted();
 
 }  // namespace pa::testing

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -39,6 +40,20 @@ ProgramResult RunProgram(Launch launch, std::string_view input) {
   result.output = ReadText(scratch.path() / "out");
   result.errors = ReadText(scratch.path() / "err");
   return result;
+}
+
+bool OverlaysAreGranted() {
+  const TempDir directory;
+  for (const char* name : {"lower", "upper", "work"}) {
+    std::filesystem::create_directory(directory.path() / name);
+  }
+  return RunProgram(
+             {.command = {"unshare", "--user", "--map-root-user", "--mount", "mount", "-t",
+                          "overlay", "-o", "lowerdir=lower,upperdir=upper,workdir=work,userxattr",
+                          "none", "lower"},
+              .environment = {},
+              .directory = directory.path()})
+             .exit_code == 0;
 }
 
 }  // namespace pa::testing

@@ -22,4 +22,8 @@ struct ProgramResult {
 // `launch` must not set descriptors 0, 1 and 2; `input` becomes stdin. Output may be of any size.
 ProgramResult RunProgram(Launch launch, std::string_view input = {});
 
+// Whether a user namespace can mount an overlay here, as mount(8) sees it: seen without us, so that
+// a fault of ours does not pass for the system's.
+bool OverlaysAreGranted();
+
 }  // namespace pa::testing
