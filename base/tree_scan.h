@@ -8,48 +8,30 @@
 //    ScannedTree tree = scan.Look(root_fd);
 //    for (const ScannedName& found : tree.names) Use(found.directory, found.name);
 //
+// Where the tree is hostile, somebody else reads it (base/tree_reader.h):
+//
+//    const ChangedTree changed = scan.Check(root_fd);                       // opens with O_PATH
+//    const ReadTree read = ... ReadDirectories(root_fd, changed.directories, ...) ...
+//    ScannedTree tree = scan.Take(changed, read);
+//
 // Works by descriptor throughout and follows no symlink. Enters everything that is mounted beneath
 // the root, because commands do. If a directory of our own user cannot be read or searched, its
-// mode is changed for as long as the look is in it. Whatever is left out is reported. The scan does
-// not depend on its caller: it may run in a thread or in another process. One look at a time.
+// mode is changed for as long as it is looked into. Whatever is left out is reported. The scan does
+// not depend on its caller: it may run in a thread. One look at a time.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/path_stamp.h"
+#include "base/tree_reader.h"
 #include "base/unique_fd.h"
 
 namespace pa {
-
-enum class Interest {
-  kNone,    // not reported; a directory is entered
-  kReport,  // reported; a directory is entered
-  kLeaf,    // reported; a directory is not entered
-};
-
-struct ScanLimits {
-  std::size_t directories = 100'000;  // known directories
-  std::size_t entries = 4'000'000;    // read in one look
-  std::size_t bytes = 64u << 20;      // of the reported names
-  // Deeper directories are left out. The scan holds as many descriptors open.
-  int depth = 64;
-  // The next look knows what this one has seen by then.
-  std::chrono::milliseconds time{5000};
-  // Another thread sets this when nobody waits for the look any more. Null: nobody sets it.
-  const std::atomic<bool>* given_up = nullptr;
-};
-
-struct ScannedName {
-  std::string directory;  // relative to the root; "" = the root itself
-  std::string name;
-  unsigned char type;  // DT_DIR, DT_REG, DT_LNK, ...
-  bool operator==(const ScannedName&) const = default;
-};
 
 struct ScannedTree {
   // By directory; a directory comes before its subdirectories.
@@ -68,14 +50,26 @@ struct ScannedTree {
   bool Complete() const { return unreadable.empty() && deeper.empty() && exceeded.empty(); }
 };
 
+// What a look has to read.
+struct ChangedTree {
+  std::vector<ChangedDirectory> directories = {};
+  std::size_t known = 1;      // directories
+  std::size_t unchanged = 0;  // those of them that were looked at and look the same
+  std::string deeper = {};    // as in ScannedTree
+  std::string exceeded = {};  // the same: not all was looked at
+};
+
 class TreeScan {
  public:
-  using Chooser = Interest (*)(std::string_view name);
-  explicit TreeScan(Chooser chooser) : chooser_(chooser) {}
+  explicit TreeScan(NameChooser chooser) : chooser_(chooser) {}
 
   // `root_fd`: a directory, O_PATH suffices. The next look knows what this one has read, even if a
   // limit ended it.
   ScannedTree Look(int root_fd, const ScanLimits& limits = {});
+
+  // The two halves of a look.
+  ChangedTree Check(int root_fd, const ScanLimits& limits = {}) const;
+  ScannedTree Take(const ChangedTree& changed, ReadTree read, const ScanLimits& limits = {});
 
  private:
   struct Directory {
@@ -85,14 +79,15 @@ class TreeScan {
     std::vector<ScannedName> found = {};  // their `directory` is empty
     std::vector<Directory> below = {};    // sorted by name
   };
-  struct Progress;
+  struct Checking;
+  struct Taking;
 
-  void Visit(int parent, Directory& directory, const std::string& path, Progress& progress) const;
-  static bool Unchanged(int parent, const Directory& directory, UniqueFd& fd);
-  bool Read(int fd, Directory& directory, Progress& progress) const;
-  static void KeepUnread(Directory& directory, std::vector<Directory> known);
+  static PathStamp Visit(int parent, const Directory& directory, const std::string& path,
+                         Checking& checking);
+  static void Merge(Directory& directory, ReadDirectory& read);
+  static void Emit(Directory& directory, const std::string& path, Taking& taking);
 
-  Chooser chooser_;
+  NameChooser chooser_;
   Directory root_{.name = "."};
 };
 

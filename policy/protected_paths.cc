@@ -248,8 +248,13 @@ class ProtectedFinder {
   bool below_the_project_ = false;  // the repository that is looked at, which is not its own
 };
 
-// The first one is told.
+// The first one is told. Landlock refuses what access(2) allows: then a janitor's process may not
+// read it.
 void ProtectedFinder::Fail(ProtectionFailure failure) {
+  const bool refused = failure.sys_errno == EACCES && !failure.subject.empty();
+  if (refused && faccessat(AT_FDCWD, failure.subject.c_str(), R_OK, AT_EACCESS) == 0) {
+    failure.kind = ProtectionFailure::Kind::kOutOfReach;
+  }
   if (!error_) error_ = std::move(failure);
 }
 
@@ -694,10 +699,7 @@ void ProtectedFinder::ReadConfiguration(const std::string& file, Configuration& 
 // which it lacks permission, and it is the same user.
 void ProtectedFinder::UserConfiguration() {
   Configuration found;
-  std::vector<std::string> files = {query_.system_configuration};
-  if (!query_.config_home.empty()) files.push_back(query_.config_home + "/git/config");
-  if (!query_.home.empty()) files.push_back(query_.home + "/.gitconfig");
-  for (const std::string& file : files) {
+  for (const std::string& file : UserConfigurationFiles(query_)) {
     const bool refused = access(file.c_str(), R_OK) != 0 && errno == EACCES;
     if (!refused || AreaOf(file) != nullptr) ReadConfiguration(file, found);
   }
@@ -1044,6 +1046,13 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
           .audit_directory = policy.audit.Directory(),
           .home = policy.home,
           .config_home = policy.config_home};
+}
+
+std::vector<std::string> UserConfigurationFiles(const ProtectionQuery& query) {
+  std::vector<std::string> files = {query.system_configuration};
+  if (!query.config_home.empty()) files.push_back(query.config_home + "/git/config");
+  if (!query.home.empty()) files.push_back(query.home + "/.gitconfig");
+  return files;
 }
 
 std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query) {

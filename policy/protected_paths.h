@@ -222,6 +222,9 @@ std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grant
 ProtectionQuery QueryFor(const Policy& policy, std::string directory,
                          std::vector<std::string> writable);
 
+// The system's and the user's own configuration of git, by the query.
+std::vector<std::string> UserConfigurationFiles(const ProtectionQuery& query);
+
 std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query);
 
 }  // namespace pa::policy

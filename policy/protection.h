@@ -19,12 +19,15 @@ struct ProtectionFailure : Error {
     // The working directory lies in a path that commands must leave as it is; `subject` names that
     // path and the reason.
     kWithin,
-    kOwed,  // a change by an earlier command cannot be restored
+    kOwed,        // a change by an earlier command cannot be restored
+    kOutOfReach,  // `subject` is a file that the user may read and a janitor's process may not
+    kMoved,       // a directory in which the command may write is another one now
   };
+  ProtectionFailure() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.
   ProtectionFailure(Error error, Kind what = Kind::kUnreadable)
       : Error(std::move(error)), kind(what) {}
-  Kind kind;
+  Kind kind = Kind::kUnreadable;
 };
 
 }  // namespace pa::policy

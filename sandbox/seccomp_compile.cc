@@ -59,8 +59,9 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
 }
 
 std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile) {
-  const std::uint32_t otherwise =
-      profile == SeccompProfile::kFrontDoor ? kNoSuchCall : SECCOMP_RET_KILL_PROCESS;
+  const bool tries_newer =
+      profile == SeccompProfile::kFrontDoor || profile == SeccompProfile::kJanitor;
+  const std::uint32_t otherwise = tries_newer ? kNoSuchCall : SECCOMP_RET_KILL_PROCESS;
   std::set<std::uint32_t> allowed;
   for (const AllowedSyscall& call : OnlySyscalls(profile)) {
     const int number = seccomp_syscall_resolve_name(call.name);

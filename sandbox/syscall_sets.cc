@@ -348,11 +348,91 @@ constexpr AllowedSyscall kFrontDoorSyscalls[] = {
     // clang-format on
 };
 
+// Files beneath what Landlock leaves open, and memory. No process, no socket, no signal but to
+// itself.
+constexpr AllowedSyscall kJanitorSyscalls[] = {
+    // clang-format off
+    {"open", "beneath the paths of the order, by Landlock; as openat"},
+    {"openat", "as open"},
+    {"openat2", "as open, without symlinks"},
+    {"close", "what was opened"},
+    {"read", "content"},
+    {"pread64", "as read"},
+    {"write", "what is restored; the answer"},
+    {"lseek", "as write; directories from their beginning"},
+    {"ftruncate", "as write"},
+    {"fsync", "on the disk"},
+    {"getdents64", "the names in a directory"},
+    {"fstat", "what was opened"},
+    {"stat", "what is there; as newfstatat"},
+    {"lstat", "as stat"},
+    {"newfstatat", "as stat"},
+    {"statx", "as stat; when it was born"},
+    {"access", "whether the user could read it; as faccessat2"},
+    {"faccessat", "as access"},
+    {"faccessat2", "as access"},
+    {"readlink", "where a symlink leads; as readlinkat"},
+    {"readlinkat", "as readlink"},
+    {"getcwd", "what a relative path begins with"},
+    {"fcntl", "leases: who else has it open"},
+    {"flock", "whose directory that is"},
+    {"rename", "into the quarantine, and back; as renameat2"},
+    {"renameat", "as rename"},
+    {"renameat2", "as rename"},
+    {"link", "a name for what is restored; as linkat"},
+    {"linkat", "as link"},
+    {"symlink", "symlinks that are restored; as symlinkat"},
+    {"symlinkat", "as symlink"},
+    {"mkdir", "directories that are restored; as mkdirat"},
+    {"mkdirat", "as mkdir"},
+    {"unlink", "what is emptied; as unlinkat"},
+    {"unlinkat", "as unlink"},
+    {"rmdir", "as unlink"},
+    {"chmod", "permissions that are restored; as fchmodat"},
+    {"fchmod", "as chmod"},
+    {"fchmodat", "as chmod"},
+    {"fchmodat2", "as chmod"},
+    {"chown", "the owner, as far as that is allowed; as fchownat"},
+    {"lchown", "as chown"},
+    {"fchown", "as chown"},
+    {"fchownat", "as chown"},
+    {"utimensat", "the time of a file that is restored"},
+    {"geteuid", "whose the files are"},
+    {"getegid", "as geteuid"},
+    {"getuid", "as geteuid"},
+    {"getgid", "as geteuid"},
+    {"brk", "memory"},
+    {"mmap", "as brk"},
+    {"munmap", "as brk"},
+    {"mremap", "as brk"},
+    {"mprotect", "as brk"},
+    {"madvise", "as brk"},
+    {"futex", "locks of the C library"},
+    {"getrandom", "names in the quarantine"},
+    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
+    {"clock_getres", "as clock_gettime"},
+    {"gettimeofday", "as clock_gettime"},
+    {"time", "as clock_gettime"},
+    {"clock_nanosleep", "until something has ended"},
+    {"getpid", "the C library asks"},
+    {"gettid", "as getpid"},
+    {"rt_sigaction", "as getpid"},
+    {"rt_sigprocmask", "as getpid"},
+    {"rt_sigreturn", "as getpid"},
+    {"restart_syscall", "as getpid"},
+    {"exit_group", "the end"},
+    {"exit", "as exit_group"},
+    // clang-format on
+};
+
 }  // namespace
 
 std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile) {
   if (profile == SeccompProfile::kFrontDoor) {
     return {std::begin(kFrontDoorSyscalls), std::end(kFrontDoorSyscalls)};
+  }
+  if (profile == SeccompProfile::kJanitor) {
+    return {std::begin(kJanitorSyscalls), std::end(kJanitorSyscalls)};
   }
   if (profile != SeccompProfile::kFiles && profile != SeccompProfile::kFileChanges) return {};
   std::vector<AllowedSyscall> calls(std::begin(kFileSyscalls), std::end(kFileSyscalls));

@@ -42,6 +42,7 @@ enum class SeccompProfile : std::uint8_t {
   kFileChanges = 3,  // workers that change files themselves: a few calls more
   kSearch = 4,       // ripgrep: kInspect minus truncation, which its grants leave to seccomp
   kFrontDoor = 5,    // project-actionsd itself: a few calls; there is no other (ENOSYS)
+  kJanitor = 6,      // the janitor's jobs: those of files; there is no other (ENOSYS)
 };
 
 // Whose file system a command sees. A view of its own has no socket that nobody granted, so

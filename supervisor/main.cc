@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "supervisor/cli/audit_command.h"
 #include "supervisor/cli/call_command.h"
 #include "supervisor/cli/command_line.h"
@@ -20,6 +22,9 @@
 #include "supervisor/cli/token_command.h"
 #include "supervisor/cli/top_command.h"
 #include "supervisor/cli/trash_command.h"
+#include "supervisor/guard/guard_chores.h"
+#include "supervisor/janitor/janitor_wire.h"
+#include "supervisor/janitor/serve_janitor.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/state/user_directories.h"
@@ -122,6 +127,9 @@ void LookUpUsersInFilesAlone() {
 }  // namespace pa
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == pa::kJanitorOption) {
+    return pa::ServeJanitor(pa::GuardChores());
+  }
   pa::OpenStandardStreams();
   pa::RaiseDescriptorLimit();
   pa::KeepMemoryReserve();

@@ -26,6 +26,9 @@
 
 namespace pa {
 
+template <typename T>
+struct PackedFields;  // base/pack.h
+
 // The events so far.
 class MountRecord {
  public:
@@ -47,6 +50,8 @@ class MountRecord {
 
  private:
   friend class MountWatch;
+  template <typename T>
+  friend struct PackedFields;
   struct Seen {
     bool read_only = true;  // in each view; otherwise anybody may have written in it
     bool replaced = false;  // by the user: nobody else could

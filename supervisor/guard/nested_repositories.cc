@@ -10,18 +10,21 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
-#include <mutex>
 #include <utility>
 
 #include "base/file.h"
 #include "base/file_clock.h"
+#include "base/finally.h"
 #include "base/path_stamp.h"
 #include "base/tree_scan.h"
 #include "base/try.h"
 #include "base/utf8.h"
 #include "policy/path.h"
+#include "supervisor/guard/guard_chores.h"
+#include "supervisor/guard/guard_fields.h"
 #include "supervisor/guard/quarantine.h"
 #include "supervisor/loop/background.h"
+#include "supervisor/loop/pause.h"
 #include "supervisor/state/passable.h"
 #include "supervisor/state/state_directory.h"
 #include "supervisor/text/text_cut.h"
@@ -38,10 +41,13 @@ using Changes = std::vector<ProtectedChange>;
 constexpr ScanLimits kLookAtOnce = {
     .directories = 256, .entries = 4096, .depth = 32, .time = std::chrono::milliseconds(5)};
 constexpr std::size_t kMaxMade = 4096;  // below one working directory
-// Who waits for another's look sees as soon that it is given up.
-constexpr std::chrono::milliseconds kWaitForALook{20};
+// Who waits for another's look sees as soon that it has ended, or that nobody waits any more.
+constexpr std::chrono::milliseconds kWaitForALook{2};
+constexpr std::chrono::seconds kReadingEnds{10};  // after its own limit, on a busy machine
 
-bool IsSet(const NestedRepositories::GivenUp& given_up) { return given_up && *given_up; }
+bool IsSet(const NestedRepositories::GivenUp& given_up) {
+  return given_up != nullptr && given_up->IsSet();
+}
 
 // Devices are numbered anew at each start of the system; a birth in nanoseconds is not given twice.
 std::string Id(const RepositoryBelow& one) {
@@ -72,15 +78,6 @@ bool Holds(const NestedRepositories::Maker& maker, const std::string& path) {
          std::ranges::any_of(*maker.existing, belongs, &RepositoryBelow::path);
 }
 
-// A path below the working directory. The command has chosen it, and it shall not look like lines
-// of ours.
-std::string Shown(std::string_view path) {
-  constexpr std::size_t kLongest = 300;
-  if (path.empty()) return ".";
-  const bool long_one = path.size() > kLongest;
-  return RepairUtf8(Utf8Head(path, kLongest), true) + (long_one ? "..." : "");
-}
-
 std::string Unseen(const ScannedTree& tree) {
   constexpr char kStart[] = "git repositories below the working directory were looked for only";
   if (!tree.exceeded.empty()) {
@@ -89,10 +86,11 @@ std::string Unseen(const ScannedTree& tree) {
   }
   if (!tree.deeper.empty()) {
     return fmt::format("{} within limits ({} levels, in {}); work in a directory further below",
-                       kStart, ScanLimits().depth, Shown(tree.deeper));
+                       kStart, ScanLimits().depth, ShownPath(tree.deeper));
   }
   if (tree.unreadable.empty()) return "";
-  return fmt::format("{} where it can be read: not in {}{}", kStart, Shown(tree.unreadable.front()),
+  return fmt::format("{} where it can be read: not in {}{}", kStart,
+                     ShownPath(tree.unreadable.front()),
                      tree.unreadable.size() > 1 ? " and others" : "");
 }
 
@@ -110,106 +108,16 @@ std::string Named(const std::string& directory, const Repositories& found, std::
       fmt::format("{} {}git repositor{} below the working directory{}:", found.size(), what,
                   found.size() == 1 ? "y" : "ies", more);
   for (std::size_t i = 0; i < std::min(kMaxNamed, found.size()); ++i) {
-    text +=
-        (i == 0 ? " " : ", ") + Shown(std::string_view(found[i].path).substr(directory.size() + 1));
+    text += (i == 0 ? " " : ", ") +
+            ShownPath(std::string_view(found[i].path).substr(directory.size() + 1));
   }
   if (found.size() > kMaxNamed) text += ", ...";
   return text;
 }
 
-// What takes the place of a file of git's.
-FileImage Regular(const std::string& content) {
-  FileImage image;
-  image.content = content;
-  image.stamp.exists = true;
-  image.stamp.mode = S_IFREG | 0644;
-  image.stamp.owner = geteuid();
-  image.stamp.group = getegid();
-  image.stamp.size = content.size();
-  image.stamp.links = 1;
-  return image;
-}
-
-// `directory`, and those on the way to it.
-void OpenUp(const std::string& area, const std::string& directory) {
-  std::string gone;
-  const UniqueFd top = OpenDirectory(area);
-  if (top) (void)OpenParent(top.get(), area, directory + "/.", &gone);
-}
-
-ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Quarantine& quarantine) {
-  const std::size_t slash = foreign.path.rfind('/');
-  const std::string name = foreign.path.substr(slash + 1);
-  ProtectedChange change{.path = foreign.path, .kind = ChangeKind::kNewRepository};
-  change.why = Shown(foreign.what);
-  std::string gone;
-  const UniqueFd top = OpenDirectory(area);
-  const UniqueFd parent = top ? OpenParent(top.get(), area, foreign.path, &gone) : UniqueFd();
-  Result<std::string> kept = std::unexpected(Error("open", foreign.path, errno));
-  if (parent && top && foreign.instead) {
-    const FileImage image = Regular(*foreign.instead);
-    kept = quarantine.Exchange(image, parent.get(), name, top.get(), area);
-  } else if (parent && top) {
-    kept = quarantine.Take(parent.get(), name, top.get(), area);
-  }
-  change.restored = kept.has_value();
-  if (kept) change.kept = *kept;
-  if (!kept) change.failure = kept.error().Message();
-  return change;
-}
-
-// Each with what was found in it; if not all of that goes, it goes as a whole.
-Changes Judge(const RepositoryBelow& one, const policy::JudgedWithin& within,
-              Quarantine& quarantine) {
-  const std::string& area = within.directory;
-  if (one.IsDirectory() && (LookAt(one.path).mode & S_IRWXU) != S_IRWXU) OpenUp(area, one.path);
-  Changes changes;
-  for (const Foreign& foreign : policy::FindForeign(one, within)) {
-    changes.push_back(TakeOut(foreign, area, quarantine));
-  }
-  if (std::ranges::all_of(changes, &ProtectedChange::restored)) return changes;
-  ProtectedChange whole = TakeOut({one.path, "not all of it can be taken out"}, area, quarantine);
-  if (whole.restored) std::erase_if(changes, std::not_fn(&ProtectedChange::restored));
-  changes.push_back(std::move(whole));
-  return changes;
-}
-
-// What stands now where a git directory was open; nothing where there is none any more.
-std::optional<RepositoryBelow> OpenAt(const std::string& path) {
-  using Kind = RepositoryBelow::Kind;
-  const PathStamp stamp = LookAt(path);
-  Kind kind = stamp.IsRegular() ? Kind::kLink : Kind::kOther;
-  if (stamp.IsDirectory()) kind = path.ends_with("/.git") ? Kind::kDirectory : Kind::kBare;
-  if (stamp.IsAbsent()) return std::nullopt;
-  if (kind == Kind::kBare && !policy::IsGitDirectory(path).value_or(true)) return std::nullopt;
-  return RepositoryBelow{.path = path, .kind = kind};
-}
-
-// As whoever can write there judges it.
-Changes JudgeOpen(const std::string& path, const NestedRepositories::Maker& maker,
-                  Quarantine& quarantine) {
-  const std::optional<RepositoryBelow> one = OpenAt(path);
-  if (!one) return {};
-  std::vector<policy::KeptDirectory> kept = {{maker.directory + "/.git", true}};
-  for (const RepositoryBelow& other : *maker.existing) kept.push_back({other.path, true});
-  return Judge(*one, {.directory = maker.directory, .kept = kept}, quarantine);
-}
-
-// Those that are too many: the first are named, and all that stay.
-Changes TakeAway(const Repositories& excess, const std::string& area, Quarantine& quarantine) {
-  constexpr std::size_t kMaxNamed = 8;
-  const std::string what = fmt::format("commands made more than {}", kMaxMade);
-  Changes changes;
-  for (const RepositoryBelow& one : excess) {
-    ProtectedChange change = TakeOut({one.path, what}, area, quarantine);
-    if (!change.restored || changes.size() < kMaxNamed) changes.push_back(std::move(change));
-  }
-  return changes;
-}
-
 // What the command has closed on the way to what was found; the user's stays as it was.
-void OpenUp(const ScannedTree& tree, const std::string& area,
-            const std::vector<std::string>& users) {
+void OpenClosed(const ScannedTree& tree, const std::string& area,
+                const std::vector<std::string>& users) {
   std::set<std::string> closed(tree.closed.begin(), tree.closed.end());
   for (const std::string& one : users) closed.erase(one);
   for (auto name = tree.names.begin(); name != tree.names.end() && !closed.empty(); ++name) {
@@ -235,13 +143,29 @@ void AddKnown(Repositories& found, const Repositories& known) {
   std::ranges::sort(found, {}, &RepositoryBelow::path);
 }
 
+bool IsName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && !name.contains('/') &&
+         !name.contains('\0');
+}
+
+bool IsPlausible(const ReadTree& read, const ScanLimits& limits) {
+  return std::ranges::all_of(read.directories, [&](const ReadDirectory& one) {
+    const bool plain = one.path.empty() || IsPlainPath("/" + one.path);
+    const bool deep = std::ranges::count(one.path, '/') >= limits.depth;
+    return plain && !deep && std::ranges::is_sorted(one.below) &&
+           std::ranges::all_of(one.below, IsName) &&
+           std::ranges::all_of(one.found, [](const ScannedName& found) {
+             return found.directory.empty() && IsName(found.name);
+           });
+  });
+}
+
 }  // namespace
 
-// Looked at by one thread at a time.
 struct NestedRepositories::Scan {
   explicit Scan(std::string path) : directory(std::move(path)) {}
   const std::string directory;
-  std::timed_mutex looking;
+  bool busy = false;  // one look at a time
   TreeScan tree{policy::ChooseRepositoryNames};
   bool known = false;  // there was a look that came to its end, or had the time
 };
@@ -258,37 +182,69 @@ std::shared_ptr<NestedRepositories::Scan> NestedRepositories::ScanOf(const std::
   return scans_.front();
 }
 
-Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory directory,
-                                                        Watch ended, GivenUp given_up) {
+// Names that the janitor read, which may be anybody's.
+Task<Result<ReadTree>> NestedRepositories::Read(const policy::WorkingDirectory& directory,
+                                                const ChangedTree& changed,
+                                                const ScanLimits& limits, GivenUp given_up) {
+  if (!changed.exceeded.empty() || changed.directories.empty()) co_return ReadTree();
+  auto root = std::make_shared<const UniqueFd>(fcntl(directory.fd(), F_DUPFD_CLOEXEC, 0));
+  if (!*root) co_return std::unexpected(Error("dup", directory.path(), errno));
+  JanitorOrder order{.chore = kReadDirectories,
+                     .read = {directory.path()},
+                     .descriptors = {std::move(root)},
+                     .time = limits.time + kReadingEnds,
+                     .given_up = given_up};
+  Task<Result<ReadTree>> reading = Ask<ReadTree>(janitor_, std::move(order), changed.directories,
+                                                 limits, std::uint64_t{changed.known});
+  Result<ReadTree> read = co_await reading;
+  if (read && !IsPlausible(*read, limits)) {
+    co_return std::unexpected(Error("janitor", "its answer names no directories", EBADMSG));
+  }
+  co_return read;
+}
+
+Task<Result<NestedRepositories::Seen>> NestedRepositories::Look(policy::WorkingDirectory directory,
+                                                                Watch ended, GivenUp given_up) {
+  const Error cancelled("look", directory.path(), ECANCELED);
   const std::shared_ptr<Scan> scan = ScanOf(directory.path());
-  const auto seen = [directory, ended](ScannedTree& tree) {
-    if (ended) OpenUp(tree, directory.path(), ended->closed);
+  while (scan->busy) {
+    if (IsSet(given_up)) co_return std::unexpected(cancelled);
+    Task<bool> pause = Pause(loop_, kWaitForALook);
+    [[maybe_unused]] const bool over = co_await pause;
+  }
+  scan->busy = true;
+  const Finally done([&] { scan->busy = false; });
+  ScanLimits within = scan->known ? limits_ : first_;
+  within.given_up = given_up == nullptr ? nullptr : given_up->flag();
+  // The first look is a wait for a disk: none for the loop.
+  ChangedTree changed{.exceeded = "nothing is known"};
+  if (scan->known) changed = scan->tree.Check(directory.fd(), kLookAtOnce);
+  const bool small = changed.exceeded.empty() && changed.deeper.empty();
+  if (!small) {
+    Task<ChangedTree> checking =
+        InBackground<ChangedTree>(loop_, [&] { return scan->tree.Check(directory.fd(), within); });
+    changed = co_await checking;
+  }
+  Task<Result<ReadTree>> reading = Read(directory, changed, within, given_up);
+  Result<ReadTree> read = co_await reading;
+  if (IsSet(given_up) || !read) co_return std::unexpected(read ? cancelled : read.error());
+  scan->known = true;
+  const bool few = small && read->directories.size() <= kLookAtOnce.directories;
+  const auto take = [&] {
+    ScannedTree tree = scan->tree.Take(changed, std::move(*read), within);
+    if (ended) OpenClosed(tree, directory.path(), ended->closed);
     Repositories found = policy::RepositoriesBelow(tree, directory.path());
     return Seen{std::move(found), Unseen(tree), std::move(tree.closed)};
   };
-  // The first look reads each directory, which may be a wait for a disk: none for the loop.
-  if (std::unique_lock lock(scan->looking, std::try_to_lock); lock && scan->known) {
-    ScannedTree tree = scan->tree.Look(directory.fd(), kLookAtOnce);
-    if (tree.Complete()) co_return seen(tree);
+  Seen seen;
+  if (few) {
+    seen = take();
+  } else {
+    Task<Seen> taking = InBackground<Seen>(loop_, take);
+    seen = co_await taking;
   }
-  const Repositories known = KnownBelow(directory.path());
-  const auto look = [scan, directory, seen, known, given_up, limits = limits_, first = first_] {
-    std::unique_lock lock(scan->looking, std::defer_lock);
-    while (!lock.try_lock_for(kWaitForALook)) {
-      if (IsSet(given_up)) return Seen{};
-    }
-    ScanLimits within = scan->known ? limits : first;
-    within.given_up = given_up.get();
-    ScannedTree tree = scan->tree.Look(directory.fd(), within);
-    if (IsSet(given_up)) return Seen{};
-    scan->known = true;
-    Seen all = seen(tree);
-    if (!all.unseen.empty()) AddKnown(all.repositories, known);
-    return all;
-  };
-  Task<Seen> task = InBackground<Seen>(loop_, look);
-  Seen result = co_await task;
-  co_return result;
+  if (!seen.unseen.empty()) AddKnown(seen.repositories, KnownBelow(directory.path()));
+  co_return seen;
 }
 
 // The user's, as far as a look has ever seen them.
@@ -409,30 +365,54 @@ void NestedRepositories::Forget(const RepositoryBelow& one, const policy::Policy
 
 // Those of `made` that are not as the last command of ours has left them. What a link of theirs
 // leads to in the directory's own repository is the guard's.
-Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const Watched& watched,
-                                               GivenUp given_up) {
+Task<Result<Repositories>> NestedRepositories::Unclean(const Repositories& made,
+                                                       const Watched& watched, GivenUp given_up) {
   std::vector<policy::KeptDirectory> kept = {{watched.directory.path() + "/.git", true}};
   for (const RepositoryBelow& one : watched.existing) kept.push_back({one.path, true});
   const std::string area = watched.directory.path();
-  Task<Repositories> judging = InBackground<Repositories>(loop_, [made, kept, area, given_up] {
-    Repositories unclean;
-    for (const RepositoryBelow& one : made) {
-      if (IsSet(given_up)) break;
-      const auto found = policy::FindForeign(one, {.directory = area, .kept = kept});
-      if (!found.empty()) unclean.push_back(one);
-    }
-    return unclean;
-  });
-  Repositories unclean = co_await judging;
+  JanitorOrder order{.chore = kFindUnclean, .read = {area}, .given_up = given_up};
+  Task<Result<Repositories>> judging =
+      Ask<Repositories>(janitor_, std::move(order), area, kept, made);
+  Result<Repositories> unclean = co_await judging;
   co_return unclean;
 }
 
-Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirectory directory,
-                                                          policy::PolicyPtr policy,
-                                                          GivenUp given_up) {
+// What has been judged by now is told of by the next command there.
+Task<Result<void>> NestedRepositories::JudgeOwed(const std::string& directory) {
+  std::list<Owed> there;
+  for (auto at = owed_.begin(); at != owed_.end();) {
+    const std::string& owed = at->watch->directory.path();
+    const auto next = std::next(at);
+    const bool touch = policy::IsBeneath(owed, directory) || policy::IsBeneath(directory, owed);
+    if (touch) there.splice(there.end(), owed_, at);
+    at = next;
+  }
+  Result<void> judged;
+  for (Owed& one : there) {
+    Task<Result<Ended>> ending = TryToEnd(one.watch, one.kept);
+    Result<Ended> ended = co_await ending;
+    if (ended) {
+      std::ranges::move(ended->changes, std::back_inserter(late_));
+    } else {
+      judged = std::unexpected(ended.error());
+      owed_.push_back(std::move(one));
+    }
+  }
+  co_return judged;
+}
+
+Task<Result<NestedRepositories::Watch>> NestedRepositories::Begin(
+    policy::WorkingDirectory directory, policy::PolicyPtr policy, GivenUp given_up) {
+  if (!owed_.empty()) {
+    Task<Result<void>> judging = JudgeOwed(directory.path());
+    const Result<void> judged = co_await judging;
+    if (!judged) co_return std::unexpected(judged.error());
+  }
   const std::int64_t began_ns = NowNs();
-  Task<Seen> look = Look(directory, nullptr, given_up);
-  const Seen seen = co_await look;
+  Task<Result<Seen>> look = Look(directory, nullptr, given_up);
+  const Result<Seen> looked = co_await look;
+  if (!looked) co_return std::unexpected(looked.error());
+  const Seen& seen = *looked;
   auto watched = std::make_shared<Watched>(Watched{.directory = directory,
                                                    .policy = policy,
                                                    .complete = seen.unseen.empty(),
@@ -445,9 +425,14 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
     (is_made.value_or(false) ? watched->made : watched->existing).push_back(one);
   }
   if (!watched->made.empty()) {
-    Task<Repositories> judging = Unclean(watched->made, *watched, given_up);
-    const Repositories unclean = co_await judging;
-    for (const RepositoryBelow& one : unclean) {
+    Task<Result<Repositories>> judging = Unclean(watched->made, *watched, given_up);
+    const Result<Repositories> unclean = co_await judging;
+    if (IsSet(given_up)) {
+      co_return std::unexpected(Error("look", directory.path(), ECANCELED));
+    }
+    // Where that cannot be known, they are kept as they are.
+    if (!unclean) watched->unread = unclean.error().Message();
+    for (const RepositoryBelow& one : unclean.value_or(watched->made)) {
       if (IsBeingMade(one)) continue;
       Forget(one, *policy);
       std::erase(watched->made, one);
@@ -455,7 +440,7 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
     }
     std::ranges::sort(watched->existing, {}, &RepositoryBelow::path);
   }
-  if (IsSet(given_up)) co_return nullptr;
+  if (IsSet(given_up)) co_return std::unexpected(Error("look", directory.path(), ECANCELED));
   Learn(*watched);
   std::erase_if(active_, [](const std::weak_ptr<const Watched>& weak) { return weak.expired(); });
   Bounds& bounds = *watched->bounds;
@@ -467,7 +452,7 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
   for (const std::weak_ptr<Company>& weak : gathered_) {
     if (const std::shared_ptr<Company> company = weak.lock()) company->push_back(watched->bounds);
   }
-  co_return watched;
+  co_return Watch(watched);
 }
 
 NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, const Seen& seen) {
@@ -522,31 +507,48 @@ NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, 
 
 Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
                                                         std::vector<policy::KeptDirectory> kept) {
-  Task<Seen> look = Look(watch->directory, watch, nullptr);
-  const Seen seen = co_await look;
-  Judged judged = Remember(*watch, seen);
+  Task<Result<Ended>> ending = TryToEnd(watch, kept);
+  Result<Ended> tried = co_await ending;
+  Ended ended;
+  if (tried) {
+    ended = *std::move(tried);
+  } else {
+    ended.changes.push_back({.path = watch->directory.path(),
+                             .kind = ChangeKind::kNotCompared,
+                             .failure = tried.error().Message()});
+    owed_.push_back({watch, std::move(kept)});
+  }
+  std::ranges::move(std::exchange(late_, {}), std::back_inserter(ended.changes));
+  co_return ended;
+}
+
+Task<Result<NestedRepositories::Ended>> NestedRepositories::TryToEnd(
+    Watch watch, std::vector<policy::KeptDirectory> kept) {
+  Task<Result<Seen>> look = Look(watch->directory, watch, nullptr);
+  const Result<Seen> seen = co_await look;
+  if (!seen) co_return std::unexpected(seen.error());
+  Judged judged = Remember(*watch, *seen);
   Ended ended{.warning = std::move(judged.warning)};
   const std::map<std::string, Maker>& open = watch->bounds->open;
   if (judged.made.empty() && judged.excess.empty() && open.empty()) co_return ended;
   for (const RepositoryBelow& one : watch->existing) kept.push_back({one.path});
   const std::string place =
       FindStateDirectory(*watch->policy, state_home_, kQuarantineDirectory).value_or("");
-  Task<Changes> judging = InBackground<Changes>(loop_, [watch, judged, kept, place] {
-    const policy::JudgedWithin within = {.directory = watch->directory.path(),
+  const std::string area = watch->directory.path();
+  const JudgedRepositories judged_within{.directory = area,
                                          .kept = kept,
                                          .since_ns = watch->complete ? 0 : watch->began_ns,
-                                         .made = judged.made};
-    Quarantine quarantine(place);
-    Changes changes = TakeAway(judged.excess, within.directory, quarantine);
-    for (const RepositoryBelow& one : judged.made) {
-      std::ranges::move(Judge(one, within, quarantine), std::back_inserter(changes));
-    }
-    for (const auto& [path, maker] : watch->bounds->open) {
-      std::ranges::move(JudgeOpen(path, maker, quarantine), std::back_inserter(changes));
-    }
-    return changes;
-  });
-  ended.changes = co_await judging;
+                                         .made = judged.made,
+                                         .excess = judged.excess,
+                                         .most = kMaxMade,
+                                         .open = watch->bounds->open,
+                                         .quarantine = place};
+  JanitorOrder order{.chore = kJudgeRepositories, .read = {area}, .write = {area}};
+  if (!place.empty() && MakeStateDirectory(place)) order.write.push_back(place);
+  Task<Result<Changes>> judging = Ask<Changes>(janitor_, std::move(order), judged_within);
+  Result<Changes> changes = co_await judging;
+  if (!changes) co_return std::unexpected(changes.error());
+  ended.changes = *std::move(changes);
   co_return ended;
 }
 

@@ -19,7 +19,6 @@
 // user's are known from earlier searches.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -33,7 +32,10 @@
 #include "policy/policy.h"
 #include "policy/repositories_below.h"
 #include "policy/working_directory.h"
+#include "supervisor/guard/judge_repositories.h"
 #include "supervisor/guard/protected_change.h"
+#include "supervisor/janitor/janitor.h"
+#include "supervisor/loop/give_up.h"
 #include "supervisor/loop/task.h"
 
 using uv_loop_t = struct uv_loop_s;
@@ -49,16 +51,16 @@ class NestedRepositories {
   static constexpr ScanLimits kFirstLook = {.entries = 40'000'000,
                                             .time = std::chrono::seconds(60)};
 
-  NestedRepositories(uv_loop_t* loop, std::string state_home, ScanLimits limits = {},
-                     ScanLimits first = kFirstLook)
-      : loop_(loop), state_home_(std::move(state_home)), limits_(limits), first_(first) {}
+  // `janitor`: borrowed.
+  NestedRepositories(uv_loop_t* loop, Janitor& janitor, std::string state_home,
+                     ScanLimits limits = {}, ScanLimits first = kFirstLook)
+      : loop_(loop),
+        janitor_(janitor),
+        state_home_(std::move(state_home)),
+        limits_(limits),
+        first_(first) {}
 
-  // A command that can write a git directory that its guard does not hold. When the command has
-  // ended, the git directory is judged: one below `directory`, and not among `existing`.
-  struct Maker {
-    std::string directory;
-    std::shared_ptr<const Repositories> existing;
-  };
+  using Maker = RepositoryMaker;
   // The same for one running command, for others that begin meanwhile.
   struct Bounds : Maker {
     bool complete = true;                    // as in Watched
@@ -92,16 +94,17 @@ class NestedRepositories {
   std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
                                const policy::Policy& policy) const;
   // Set when nobody waits for the search any more. Null: it is never cancelled.
-  using GivenUp = std::shared_ptr<const std::atomic<bool>>;
+  using GivenUp = std::shared_ptr<GiveUp>;
 
-  // Null: the search was cancelled, so nothing is known, and no command may begin.
-  Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
-                    GivenUp given_up = nullptr);
+  // An error: nothing is known, and no command may begin. ECANCELED: nobody waits any more.
+  Task<Result<Watch>> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
+                            GivenUp given_up = nullptr);
   // `open`: git directories that the command's guard does not hold, because other commands can
   // write them. They are judged when the command has ended.
   void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
-  // The search is never cancelled: a repository that is not judged now counts as the user's from
-  // then on. `kept`: git directories that are protected in another way.
+  // The search is never cancelled. If it fails, the change is kNotCompared, and no command begins
+  // there before it was done: a repository that nobody judged would count as the user's. `kept`:
+  // git directories that are protected in another way.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
  private:
@@ -120,13 +123,19 @@ class NestedRepositories {
   };
 
   // Searches for repositories. `ended`: directories that this command made inaccessible are opened
-  // again. The result of a search that was cancelled is empty.
-  Task<Seen> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
+  // again.
+  Task<Result<Seen>> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
+  Task<Result<ReadTree>> Read(const policy::WorkingDirectory& directory, const ChangedTree& changed,
+                              const ScanLimits& limits, GivenUp given_up);
+  // Judges what commands there left, if that was not possible when they ended.
+  Task<Result<void>> JudgeOwed(const std::string& directory);
+  Task<Result<Ended>> TryToEnd(Watch watch, std::vector<policy::KeptDirectory> kept);
   bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);
   Repositories KnownBelow(const std::string& directory) const;
   void Learn(const Watched& watched);
-  Task<Repositories> Unclean(const Repositories& made, const Watched& watched, GivenUp given_up);
+  Task<Result<Repositories>> Unclean(const Repositories& made, const Watched& watched,
+                                     GivenUp given_up);
   // Records the new repositories and forgets those that are gone.
   Judged Remember(const Watched& watched, const Seen& seen);
   std::shared_ptr<Scan> ScanOf(const std::string& directory);
@@ -138,9 +147,16 @@ class NestedRepositories {
   std::string FileOf(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
 
   uv_loop_t* loop_;
+  Janitor& janitor_;
   std::string state_home_;
-  ScanLimits limits_;                       // of a directory that was searched before
-  ScanLimits first_;                        // of any other one
+  ScanLimits limits_;  // of a directory that was searched before
+  ScanLimits first_;   // of any other one
+  struct Owed {
+    Watch watch;
+    std::vector<policy::KeptDirectory> kept;
+  };
+  std::list<Owed> owed_;
+  std::vector<ProtectedChange> late_;       // found since, not reported yet
   std::list<std::shared_ptr<Scan>> scans_;  // the most recently used first
   std::vector<std::weak_ptr<const Watched>> active_;
   std::list<std::weak_ptr<Company>> gathered_;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <uv.h>
 
-#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +17,7 @@
 #include "tests/support/await.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_janitor.h"
 
 namespace pa {
 namespace {
@@ -41,14 +42,17 @@ class NestedRepositoriesTest : public ::testing::Test {
 
   void StartServer(const std::string& state,
                    const ScanLimits& first = NestedRepositories::kFirstLook) {
-    nested_.emplace(&loop_, state, ScanLimits{.directories = kLimit}, first);
+    nested_.emplace(&loop_, janitor_, state, ScanLimits{.directories = kLimit}, first);
   }
   template <typename T>
   T Await(Task<T> task) {
     return testing::Await(loop_, std::move(task));
   }
   Watch Begin() {
-    return Await(nested_->Begin(*policy::ValidateWorkingDirectory(*policy_, root_), policy_));
+    Result<Watch> watch =
+        Await(nested_->Begin(*policy::ValidateWorkingDirectory(*policy_, root_), policy_));
+    EXPECT_TRUE(watch.has_value()) << watch.error().Message();
+    return watch.value_or(nullptr);
   }
   std::string End(const Watch& watch) {
     NestedRepositories::Ended ended = Await(nested_->End(watch));
@@ -103,6 +107,7 @@ class NestedRepositoriesTest : public ::testing::Test {
   const fs::path records_ = base_ / "state/project-actions/repositories";
   policy::PolicyPtr policy_;
   uv_loop_t loop_;
+  testing::ThreadJanitor janitor_{&loop_};
   std::optional<NestedRepositories> nested_;
 };
 
@@ -187,12 +192,14 @@ TEST_F(NestedRepositoriesTest, ALookThatWasGivenUpHasNotFoundThatThereIsNothing)
   Git({"init", "-q", "theirs"});
   MakeMany();
   const auto directory = *policy::ValidateWorkingDirectory(*policy_, root_);
-  const auto given_up = std::make_shared<std::atomic<bool>>(true);
-  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)), nullptr);
+  const auto given_up = std::make_shared<GiveUp>();
+  given_up->Set();
+  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)).error().sys_errno, ECANCELED);
   const Watch watch = Begin();
   EXPECT_TRUE(watch->complete) << "it was no first look";
   EXPECT_EQ(Relative(watch->existing), Paths{"theirs/.git"});
-  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)), nullptr) << "nor is a later one";
+  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)).error().sys_errno, ECANCELED)
+      << "nor is a later one";
 }
 
 TEST_F(NestedRepositoriesTest, WhatNoLookHasComeToIsNotTakenForACommands) {
@@ -299,7 +306,7 @@ TEST_F(NestedRepositoriesTest, TooManyAreTakenAway) {
     testing::WriteText(root_ / std::to_string(i) / ".git", "gitdir: ../other\n");
   }
   fs::create_directories(root_ / "other");
-  nested_.emplace(&loop_, base_ / "state");  // without the limit
+  nested_.emplace(&loop_, janitor_, base_ / "state");  // without the limit
   const NestedRepositories::Ended ended = Await(nested_->End(watch));
   EXPECT_EQ(ended.changes.size(), 8u) << "the others are counted";
   EXPECT_TRUE(

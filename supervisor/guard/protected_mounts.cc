@@ -34,7 +34,7 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
 }
 
 // A file of git's state may change, as long as it executes nothing new.
-std::vector<KeptWithin> WithinOf(const ProtectedPathsGuard::Found& found, const ProtectedPath& by) {
+std::vector<KeptWithin> WithinOf(const GuardedState& found, const ProtectedPath& by) {
   std::vector<KeptWithin> within;
   for (const GuardedPath& guarded : found.within_read_only) {
     const ProtectedPath& one = guarded.path;
@@ -48,7 +48,7 @@ std::vector<KeptWithin> WithinOf(const ProtectedPathsGuard::Found& found, const 
 
 }  // namespace
 
-std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found) {
+std::vector<SealedPath> SealedPaths(const GuardedState& found) {
   std::vector<SealedPath> sealed;
   std::string read_only;  // the last directory that is, with everything in it
   for (const GuardedPath& guarded : found.paths) {

@@ -21,7 +21,7 @@
 
 namespace pa {
 
-std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found);
+std::vector<SealedPath> SealedPaths(const GuardedState& found);
 std::vector<sandbox::Mount> MountsOf(std::span<const SealedPath> sealed);
 
 }  // namespace pa

@@ -16,13 +16,11 @@ GuardedPath Guarded(const std::string& path, Kind kind, Found found) {
 }
 
 TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
-  const ProtectedPathsGuard::Found found{
-      .key = {},
-      .paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
-                Guarded("/p/.git/config", Kind::kFile, Found::kFile),
-                Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory),
-                Guarded("/p/.git/modules", Kind::kNames, Found::kDirectory)},
-      .indexes = {}};
+  const GuardedState found{.paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
+                                     Guarded("/p/.git/config", Kind::kFile, Found::kFile),
+                                     Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory),
+                                     Guarded("/p/.git/modules", Kind::kNames, Found::kDirectory)},
+                           .indexes = {}};
   const std::vector<sandbox::Mount> wanted = {
       {MountKind::kWritable, "/p/.git", "/p/.git"},
       {MountKind::kReadOnly, "/p/.git/config", "/p/.git/config"},
@@ -32,31 +30,27 @@ TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
 }
 
 TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
-  const ProtectedPathsGuard::Found found{
-      .key = {},
-      .paths = {Guarded("/p/.git", Kind::kPinned, Found::kAbsent),
-                Guarded("/p/commondir", Kind::kFile, Found::kAbsent),
-                Guarded("/p/config", Kind::kFile, Found::kSymlink),
-                Guarded("/p/hooks", Kind::kTree, Found::kSymlink),
-                Guarded("/p/pipe", Kind::kFile, Found::kOther)},
-      .indexes = {}};
+  const GuardedState found{.paths = {Guarded("/p/.git", Kind::kPinned, Found::kAbsent),
+                                     Guarded("/p/commondir", Kind::kFile, Found::kAbsent),
+                                     Guarded("/p/config", Kind::kFile, Found::kSymlink),
+                                     Guarded("/p/hooks", Kind::kTree, Found::kSymlink),
+                                     Guarded("/p/pipe", Kind::kFile, Found::kOther)},
+                           .indexes = {}};
   EXPECT_TRUE(SealedPaths(found).empty());
 }
 
 TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
-  const ProtectedPathsGuard::Found found{
-      .key = {},
-      .paths = {Guarded("/p/ci", Kind::kTree, Found::kDirectory),
-                Guarded("/p/ci/hooks", Kind::kPinned, Found::kDirectory),
-                Guarded("/p/cix", Kind::kPinned, Found::kDirectory)},
-      .indexes = {}};
+  const GuardedState found{.paths = {Guarded("/p/ci", Kind::kTree, Found::kDirectory),
+                                     Guarded("/p/ci/hooks", Kind::kPinned, Found::kDirectory),
+                                     Guarded("/p/cix", Kind::kPinned, Found::kDirectory)},
+                           .indexes = {}};
   const std::vector<sandbox::Mount> wanted = {{MountKind::kReadOnly, "/p/ci", "/p/ci"},
                                               {MountKind::kWritable, "/p/cix", "/p/cix"}};
   EXPECT_EQ(MountsOf(SealedPaths(found)), wanted);
 }
 
 TEST(ProtectedMounts, EachIsKnownByWhatProtectsIt) {
-  ProtectedPathsGuard::Found found;
+  GuardedState found;
   found.paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
                  Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory)};
   found.paths[1].path.reason = "git hooks";
@@ -66,7 +60,7 @@ TEST(ProtectedMounts, EachIsKnownByWhatProtectsIt) {
 }
 
 TEST(ProtectedMounts, ThereIsAnEndToIt) {
-  ProtectedPathsGuard::Found found;
+  GuardedState found;
   for (int i = 0; i < 1000; ++i) {
     found.paths.push_back(Guarded("/p/" + std::to_string(1000 + i), Kind::kFile, Found::kFile));
   }

@@ -20,6 +20,8 @@
 #include "base/path_parts.h"
 #include "base/try.h"
 #include "policy/path.h"
+#include "supervisor/guard/guard_chores.h"
+#include "supervisor/guard/guard_fields.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/state/state_directory.h"
 
@@ -29,60 +31,18 @@ namespace {
 using policy::ProtectedPath;
 using Kind = ProtectedPath::Kind;
 using Found = ProtectedPathsGuard::Found;
+using Key = ProtectedPathsGuard::Key;
 using FoundPtr = std::shared_ptr<const Found>;
 using Known = ProtectedPathsGuard::Known;
 using Watched = ProtectedPathsGuard::Watched;
 using Watch = ProtectedPathsGuard::Watch;
-using Condemned = std::map<std::string, std::string>;
 using std::chrono::nanoseconds;
 
-constexpr int kAttempts = 3;
-constexpr std::size_t kMaxPins = 128;
-constexpr std::size_t kMaxCopies =
-    64;  // of repositories: the working directory's and its submodules
+constexpr std::size_t kMaxPins = kMaxJanitorDescriptors;
+constexpr int kMaxRounds = 16;             // of a search that asks for more
+constexpr std::size_t kMaxOutside = 256;   // working directories of which that is remembered
 constexpr std::uint64_t kRenewalMs = 100;  // between two attempts to renew a watch
 constexpr std::size_t kAtOnce = 512;       // lstat(2) calls that the loop can wait for
-
-bool IsPinned(Kind kind) {
-  return kind == Kind::kPinned || kind == Kind::kSealed || policy::IsWhole(kind);
-}
-
-ImageDepth DepthOf(Kind kind) {
-  if (kind == Kind::kTree) return ImageDepth::kTree;
-  return kind == Kind::kNames ? ImageDepth::kNames : ImageDepth::kSelf;
-}
-
-// Nobody touched it, as far as lstat(2) tells.
-bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
-  const ProtectedPath& path = guarded.path;
-  if (path.holder != nullptr) return holders.StillAbsent(path.path, path.holder);
-  const FileImage& image = *guarded.image;
-  if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
-  const PathStamp& now = holders.At(guarded.path.path);
-  return image.stamp.exists ? now.SameFile(image.stamp) : now.IsAbsent();
-}
-
-bool AllUntouched(const std::vector<GuardedPath>& paths, policy::HolderLook& holders) {
-  return std::ranges::all_of(
-      paths, [&](const GuardedPath& guarded) { return Untouched(guarded, holders); });
-}
-
-// Nobody can have made a submodule of anything.
-bool SameIndex(const policy::ProtectedPaths::Index& index) {
-  return index.settled && LookAt(index.path) == index.stamp &&
-         (index.shared.empty() || LookAt(index.shared) == index.shared_stamp);
-}
-
-// Its path must stay away.
-GuardedPath Absent(const std::string& path, const std::string& area) {
-  return {{.path = path,
-           .kind = Kind::kPinned,
-           .found = ProtectedPath::Found::kAbsent,
-           .area = area,
-           .reason = "git repository"},
-          std::make_shared<const FileImage>(),
-          nullptr};
-}
 
 // The directory itself, to be found again wherever it is moved.
 std::shared_ptr<const UniqueFd> Pin(const GuardedPath& guarded) {
@@ -92,32 +52,6 @@ std::shared_ptr<const UniqueFd> Pin(const GuardedPath& guarded) {
   struct stat status{};
   if (!fd || fstat(fd.get(), &status) != 0 || !StampOf(status).SameFile(stamp)) return nullptr;
   return std::make_shared<const UniqueFd>(std::move(fd));
-}
-
-void SortByPath(std::vector<GuardedPath>& paths) {
-  std::ranges::sort(paths, {}, [](const GuardedPath& one) { return one.path.path; });
-}
-
-// What it was that could not be looked at, and why: what is used up now may be there later.
-std::unexpected<Error> Unseen(const Error& error, const std::string& path) {
-  return std::unexpected(Error("protected paths: " + error.op, path, error.sys_errno));
-}
-
-// Nothing leads there, or it cannot be looked at.
-Result<FileImage> ImageOf(const ProtectedPath& path, ImageBudget& budget) {
-  const std::string parent = ParentOf(path.path);
-  const UniqueFd fd = OpenDirectory(parent);
-  if (!fd && MeansAbsent(errno)) return FileImage{};
-  if (!fd) return Unseen(Error("open", parent, errno), parent);
-  const std::string name = path.path.substr(path.path.rfind('/') + 1);
-  Result<FileImage> image = ReadImage(fd.get(), name, DepthOf(path.kind), budget);
-  if (image) return image;
-  return Unseen(image.error(), parent + "/" + image.error().subject);
-}
-
-bool Beneath(const std::vector<std::string>& trees, const std::string& path) {
-  return std::ranges::any_of(
-      trees, [&](const std::string& tree) { return policy::IsBeneath(path, tree); });
 }
 
 std::string AreaOf(const std::vector<std::string>& trees, const std::string& path) {
@@ -146,152 +80,47 @@ bool IsWritten(const Found& found, const std::vector<Watch>& others) {
   });
 }
 
-bool IsSettled(const FileImage& image) {
-  return image.settled && std::ranges::all_of(image.children, [](const auto& child) {
-           return IsSettled(child.second);
-         });
+GuardQuery QueryOf(const Key& key) {
+  const policy::Policy& policy = *key.policy;
+  return {.directory = key.directory,
+          .writable = key.writable,
+          .places = policy.protect,
+          .unprotected = policy.unprotect,
+          .roots = policy.roots,
+          .anchors = policy.anchors,
+          .audit_directory = policy.audit.Directory(),
+          .home = policy.home,
+          .config_home = policy.config_home,
+          .repositories = key.repositories,
+          .mounts = key.mounts,
+          .git_read_only = key.git_read_only};
 }
 
-// Whether the stamps alone can prove that nothing of it changed.
-bool IsSettled(const Found& found) {
-  const auto is_settled = [](const GuardedPath& one) {
-    return IsPinned(one.path.kind) || IsSettled(*one.image);
-  };
-  return found.settled && std::ranges::all_of(found.paths, is_settled) &&
-         std::ranges::all_of(found.indexes, [](const auto& index) { return index.settled; }) &&
-         std::ranges::all_of(found.copies, [&](const auto& copy) {
-           return std::ranges::all_of(copy->pieces, is_settled);
-         });
-}
-
-bool SameImage(const FileImage& one, const FileImage& other) {
-  return one.stamp == other.stamp && one.content == other.content &&
-         std::ranges::equal(one.children, other.children, [](const auto& child, const auto& its) {
-           return child.first == its.first && SameImage(child.second, its.second);
-         });
-}
-
-bool SamePath(const GuardedPath& one, const GuardedPath& other) {
-  const ProtectedPath& path = one.path;
-  const ProtectedPath& its = other.path;
-  const PathStamp& stamp = one.image->stamp;
-  const PathStamp& its_stamp = other.image->stamp;
-  const bool same_image = IsPinned(path.kind) && stamp.exists ? stamp.SameFile(its_stamp)
-                                                              : SameImage(*one.image, *other.image);
-  return path.path == its.path && path.kind == its.kind && path.found == its.found &&
-         path.area == its.area && path.repository == its.repository && path.host == its.host &&
-         same_image;
-}
-
-bool SameCopy(const std::shared_ptr<const RepositoryCopy>& one,
-              const std::shared_ptr<const RepositoryCopy>& other) {
-  return one->path == other->path && std::ranges::equal(one->pieces, other->pieces, SamePath) &&
-         one->left_out == other->left_out && one->objects == other->objects &&
-         one->object_stamps == other->object_stamps && one->broken_packs == other->broken_packs &&
-         one->tips == other->tips;
-}
-
-// Whether `again`, read later, is what there was at first: then its stamps may decide instead.
-bool SameState(const Found& first, const Found& again) {
-  const auto same_index = [](const auto& one, const auto& other) {
-    return one.path == other.path && one.top == other.top && one.area == other.area &&
-           one.stamp == other.stamp && one.shared == other.shared &&
-           one.shared_stamp == other.shared_stamp && one.links == other.links;
-  };
-  return first.open.empty() && std::ranges::equal(first.paths, again.paths, SamePath) &&
-         std::ranges::equal(first.deciders, again.deciders, SamePath) &&
-         std::ranges::equal(first.copies, again.copies, SameCopy) &&
-         std::ranges::equal(first.indexes, again.indexes, same_index) &&
-         first.left_out == again.left_out;
-}
-
-// What is too large to be held can only be taken away; then `found` tells of it.
-Result<GuardedPath> ImageOfDecider(const policy::ProtectedPaths::Decider& decider,
-                                   ImageBudget& budget) {
-  ProtectedPath path{.path = decider.path,
-                     .kind = decider.kind,
-                     .found = ProtectedPath::Found::kAbsent,
-                     .area = decider.area,
-                     .reason = "git repository"};
-  Result<FileImage> image = ImageOf(path, budget);
-  const int failed = image ? 0 : image.error().sys_errno;
-  const bool too_much = failed == EFBIG || failed == E2BIG;
-  if (failed != 0 && !too_much) return std::unexpected(image.error());
-  if (too_much) path.found = ProtectedPath::Found::kOther;
-  return GuardedPath{std::move(path),
-                     std::make_shared<const FileImage>(image.value_or(FileImage{})), nullptr};
-}
-
-// Borrows from `key`.
-policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
-  policy::ProtectionQuery query = policy::QueryFor(*key.policy, key.directory, key.writable);
-  query.repositories = key.repositories;
-  query.mounts = key.mounts;
-  query.git_read_only = key.git_read_only;
-  return query;
-}
-
-ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
-  Found found{.key = key};
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    PA_TRY(auto search, policy::FindProtectedPaths(QueryOf(key)));
-    found.paths.clear();
-    found.deciders.clear();
-    const ProtectedPath* sealed = search.Sealed();
-    found.audit_directory = sealed == nullptr ? "" : sealed->path;
-    found.settled = true;
-    bool same = true;
-    ImageBudget budget;
-    policy::HolderLook holders;
-    for (ProtectedPath& path : search.paths) {
-      const bool absent = path.holder != nullptr && holders.StillAbsent(path.path, path.holder);
-      PA_TRY(FileImage image, absent ? FileImage() : ImageOf(path, budget));
-      // The search read configuration that somebody has changed since.
-      same = same && (IsPinned(path.kind) || image.stamp == path.stamp);
-      found.paths.push_back(
-          {std::move(path), std::make_shared<const FileImage>(std::move(image)), nullptr});
-    }
-    ImageBudget of_deciders;
-    for (const policy::ProtectedPaths::Decider& decider : search.deciders) {
-      PA_TRY(GuardedPath one, ImageOfDecider(decider, of_deciders));
-      found.deciders.push_back(std::move(one));
-    }
-    found.copies.clear();
-    ImageBudget of_copies;
-    for (const GuardedPath& one : found.paths) {
-      if (!one.path.repository || one.path.kind == Kind::kReadOnly) continue;
-      if (found.copies.size() == kMaxCopies) break;
-      auto found_copy = CopyRepository(one.path.path, one.path.area, of_copies);
-      if (!found_copy) return Unseen(found_copy.error(), found_copy.error().subject);
-      if (auto& copy = *found_copy)
-        found.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
-    }
-    for (const auto& input : search.inputs) {
-      found.settled = found.settled && input.stamp.Settled();
-    }
-    found.inputs = std::move(search.inputs);
-    found.indexes = std::move(search.indexes);
-    found.left_out = std::move(search.left_out);
-    found.within_read_only.clear();
-    ImageBudget of_within;
-    for (ProtectedPath& path : search.within_read_only) {
-      Result<FileImage> image = ImageOf(path, of_within);
-      if (!image) continue;
-      found.within_read_only.push_back(
-          {std::move(path), std::make_shared<const FileImage>(*std::move(image)), nullptr});
-    }
-    SortByPath(found.paths);
-    if (same) return std::make_shared<const Found>(std::move(found));
+// What must be readable so that `path` is: itself, or the repository in which it lies, and what a
+// symlink there leads to.
+std::vector<std::string> PlacesOf(const std::string& path) {
+  std::vector<std::string> places = {policy::ResolvePath(path)};
+  for (std::string at = ParentOf(path); at != "/"; at = ParentOf(at)) {
+    if (policy::IsGitDirectory(at).value_or(false)) places.push_back(policy::ResolvePath(at));
   }
-  found.settled = false;
-  return std::make_shared<const Found>(std::move(found));
+  return places;
 }
 
-// Null: its stamps prove nothing either, or it is another state.
-FoundPtr ReadAgain(const ProtectedPathsGuard::Watched& watch) {
-  ProtectedOr<FoundPtr> again = Read(watch.found->key);
-  const bool same = again && IsSettled(**again) && SameState(*watch.found, **again);
-  return same ? *std::move(again) : nullptr;
+// What is mounted or restored because of it lies where the command can write.
+bool LiesWhereItSays(const GuardedState& state, const Key& key) {
+  const auto lies = [&](const GuardedPath& one) {
+    const std::string& path = one.path.path;
+    return one.image != nullptr &&
+           std::ranges::find(key.writable, one.path.area) != key.writable.end() &&
+           policy::IsBeneath(path, one.path.area) && IsPlainPath(path);
+  };
+  const auto lie = [&](const std::vector<GuardedPath>& paths) {
+    return std::ranges::all_of(paths, lies);
+  };
+  return lie(state.paths) && lie(state.deciders) && lie(state.within_read_only) &&
+         std::ranges::all_of(state.copies, [&](const auto& copy) {
+           return copy != nullptr && lie(copy->pieces) && !copy->pieces.empty();
+         });
 }
 
 bool Holds(const Found& found, policy::HolderLook& holders) {
@@ -348,7 +177,7 @@ std::size_t BytesOf(const Found& found) {
 
 // The others that are moved away are made anew; as many descriptors as an index can name
 // directories would leave none for other calls.
-std::shared_ptr<Watched> Pinned(Known known) {
+std::shared_ptr<Watched> WithPins(Known known) {
   const auto watched = std::make_shared<Watched>(
       Watched{.found = std::move(known.found), .holders = std::move(known.holders)});
   const std::size_t most = DescriptorsAllow(kMaxPins);
@@ -360,6 +189,40 @@ std::shared_ptr<Watched> Pinned(Known known) {
     }
   }
   return watched;
+}
+
+std::vector<GuardedPath> Pinned(const Watched& watch) {
+  std::vector<GuardedPath> paths = watch.found->paths;
+  for (GuardedPath& one : paths) {
+    const auto pin = watch.pins.find(one.path.path);
+    if (pin != watch.pins.end()) one.pin = pin->second;
+  }
+  return paths;
+}
+
+// The janitor makes nothing above its places.
+void AllowChanges(JanitorOrder& order, const Key& key, const std::string& quarantine) {
+  order.write = key.writable;
+  if (!quarantine.empty() && MakeStateDirectory(quarantine)) order.write.push_back(quarantine);
+}
+
+Pins PinsOf(const std::vector<GuardedPath>& paths, JanitorOrder& order) {
+  Pins pins;
+  for (std::size_t i = 0; i < paths.size() && pins.size() < kMaxJanitorDescriptors; ++i) {
+    if (paths[i].pin == nullptr) continue;
+    pins.push_back(static_cast<std::uint32_t>(i));
+    order.descriptors.push_back(paths[i].pin);
+  }
+  return pins;
+}
+
+// What came back without descriptors.
+void TakePins(std::vector<GuardedPath>& into, const std::vector<GuardedPath>& from) {
+  for (GuardedPath& one : into) {
+    const auto same = std::ranges::find(from, one.path.path,
+                                        [](const GuardedPath& other) { return other.path.path; });
+    if (same != from.end()) one.pin = same->pin;
+  }
 }
 
 // The git directories that a mount keeps from the command, whoever else may write in them.
@@ -391,8 +254,8 @@ void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& th
   };
   std::erase_if(mine, overruled);
   for (const GuardedPath& one : theirs) {
-    if (policy::IsWhole(one.path.kind) || Beneath(read_only, one.path.path)) continue;
-    if (Beneath(writable, one.path.path)) mine.push_back(one);
+    if (policy::IsWhole(one.path.kind) || IsBeneathAny(read_only, one.path.path)) continue;
+    if (IsBeneathAny(writable, one.path.path)) mine.push_back(one);
   }
 }
 
@@ -405,7 +268,7 @@ void LeaveOpen(Watched& watched, const std::function<bool(const std::string&)>& 
   for (const GuardedPath& one : watched.found->paths) {
     const std::string& path = one.path.path;
     const bool named = path.ends_with(kGit);
-    const bool git = named || (one.path.repository && !Beneath(open, path));
+    const bool git = named || (one.path.repository && !IsBeneathAny(open, path));
     if (one.path.kind == Kind::kReadOnly) continue;
     if (git && one.image->stamp.exists && is_open(path)) open.push_back(path);
   }
@@ -446,7 +309,7 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
     for (const GuardedPath& one : theirs.paths) watched.pins.erase(one.path.path);
     for (const auto& [path, pin] : other->pins) watched.pins[path] = pin;
     for (const policy::ProtectedPaths::Index& index : theirs.indexes) {
-      if (Beneath(read_only, index.path)) continue;
+      if (IsBeneathAny(read_only, index.path)) continue;
       const auto known = std::ranges::find_if(found.indexes, [&](const auto& one) {
         return one.path == index.path && one.top == index.top;
       });
@@ -454,223 +317,58 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
     }
     for (const auto& copy : theirs.copies) {
       std::erase_if(found.copies, [&](const auto& one) { return one->path == copy->path; });
-      if (Beneath(read_only, copy->path)) continue;
-      if (Beneath(writable, copy->path)) found.copies.push_back(copy);
+      if (IsBeneathAny(read_only, copy->path)) continue;
+      if (IsBeneathAny(writable, copy->path)) found.copies.push_back(copy);
     }
   }
   SortByPath(found.paths);
   watched.found = std::make_shared<const Found>(std::move(found));
 }
 
-struct Restored {
-  std::vector<ProtectedChange> changes = {};
-  std::vector<GuardedPath> owed = {};
-};
-
-Restored Restore(const std::vector<GuardedPath>& baseline, const std::string& quarantine) {
-  Restorer restorer(baseline, quarantine);
-  Restored restored{.changes = restorer.Run()};
-  restored.owed = restorer.TakeOwed();
-  return restored;
-}
-
-// What was found when a command has ended, and what is done about it: on a thread, so all by value.
-class Ending {
- public:
-  Ending(Watch watch, Condemned condemned, MountRecord record, std::string quarantine)
-      : watch_(std::move(watch)),
-        found_(*watch_->found),
-        condemned_(std::move(condemned)),
-        record_(std::move(record)),
-        quarantine_(std::move(quarantine)) {}
-
-  Restored Run();
-
- private:
-  void ReadIndexes();
-  void SearchAgain();
-  void NoteUnreadable(const Error& error);
-  void ReportUnseen();
-  void PutDecidersBack();
-  void RestoreRepositories();
-  std::vector<GuardedPath> Pinned() const;
-  std::vector<GuardedPath> Baseline() const;
-  bool IsCondemned(const std::string& path) const;
-  void LeaveToTheUser(std::vector<GuardedPath>& baseline);
-
-  Watch watch_;
-  const Found& found_;  // of watch_
-  Condemned condemned_;
-  MountRecord record_;
-  std::string quarantine_;
-  std::unordered_set<std::string> left_to_the_user_;
-  std::vector<std::pair<std::string, std::string>>
-      links_;                  // `.git` of each new submodule, its area
-  bool decided_anew_ = false;  // another search may find something else
-  std::string unreadable_;     // why another search would find nothing, or ""
-  bool unseen_ = false;        // for want of descriptors, say: another time it may
-  std::vector<ProtectedChange> changes_;
-  std::vector<GuardedPath> owed_;
-};
-
-void Ending::ReadIndexes() {
-  for (const policy::ProtectedPaths::Index& index : found_.indexes) {
-    if (SameIndex(index)) continue;
-    const Result<std::vector<std::string>> links = policy::SubmodulesOf(index);
-    if (!links) {
-      if (unreadable_.empty()) NoteUnreadable(links.error());
-      continue;
-    }
-    decided_anew_ = decided_anew_ || *links != index.links;
-    for (const std::string& link : *links) {
-      const char* slash = link.starts_with('/') ? "" : "/";
-      links_.emplace_back(index.top + slash + link + "/.git", index.area);
-    }
-  }
-}
-
-bool Ending::IsCondemned(const std::string& path) const {
-  return std::ranges::any_of(condemned_,
-                             [&](const auto& one) { return policy::IsBeneath(path, one.first); });
-}
-
-std::vector<GuardedPath> Ending::Pinned() const {
-  std::vector<GuardedPath> paths = found_.paths;
-  for (GuardedPath& one : paths) {
-    const auto pin = watch_->pins.find(one.path.path);
-    if (pin != watch_->pins.end()) one.pin = pin->second;
-  }
-  return paths;
-}
-
-// What must be there now: what was found, but for what has turned out to be another command's
-// doing, and no repository in what the index has come to call a submodule.
-std::vector<GuardedPath> Ending::Baseline() const {
-  std::vector<GuardedPath> paths = Pinned();
-  // A mount goes with the directory that it covered: the command could write the new one.
-  std::vector<std::string> replaced;
-  for (const GuardedPath& one : found_.paths) {
-    const bool same = LookAt(one.path.path).SameFile(one.image->stamp);
-    if (one.path.kind == Kind::kReadOnly && !same) replaced.push_back(one.path.path);
-  }
-  for (const GuardedPath& one : found_.within_read_only) {
-    if (Beneath(replaced, one.path.path)) paths.push_back(one);
-  }
-  if (!condemned_.empty()) {
-    std::erase_if(paths, [&](const GuardedPath& one) { return IsCondemned(one.path.path); });
-  }
-  for (const auto& [path, area] : condemned_) {
-    if (Beneath(found_.key.writable, path)) paths.push_back(Absent(path, area));
-  }
-  std::unordered_set<std::string> known;
-  for (const GuardedPath& one : paths) known.insert(one.path.path);
-  for (const auto& [path, area] : links_) {
-    if (known.insert(path).second) paths.push_back(Absent(path, area));
-  }
-  SortByPath(paths);
-  return paths;
-}
-
-// What no command can have done is no change, and must not be undone.
-void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) {
-  policy::HolderLook holders;
-  std::erase_if(baseline, [&](GuardedPath& guarded) {
-    if (Untouched(guarded, holders)) return false;
-    // In place, commands write in it; only that it was moved or removed can be known.
-    const bool in_place = LookAt(guarded.path.path).SameFile(guarded.image->stamp);
-    if (IsPinned(guarded.path.kind) && in_place) return false;
-    MountRecord::Judgement judgement = record_.JudgeOf(guarded);
-    guarded.saved = std::move(judgement.saved);
-    guarded.saved_is_certain = judgement.certain;
-    const bool users = judgement.by == MountRecord::Judgement::By::kUser;
-    if (users) left_to_the_user_.insert(guarded.path.path);
-    return users;
-  });
-}
-
-// A repository that is gone, or of which git could make nothing any more.
-void Ending::RestoreRepositories() {
-  std::vector<GuardedPath> kept = Pinned();
-  kept.insert(kept.end(), found_.deciders.begin(), found_.deciders.end());
-  for (const auto& held : found_.copies) {
-    const RepositoryCopy& copy = *held;
-    const bool users = left_to_the_user_.contains(copy.path);
-    if (users || IsCondemned(copy.path) || IsCurrent(copy)) continue;
-    const Result<bool> intact = IsIntact(copy);
-    if (!intact) {
-      changes_.push_back({.path = copy.path,
-                          .kind = ChangeKind::kNotCompared,
-                          .failure = intact.error().Message()});
-    }
-    if (!intact || *intact) continue;
-    // One line says it.
-    std::erase_if(changes_, [&](const ProtectedChange& change) {
-      return !change.restored && policy::IsBeneath(change.path, copy.path);
-    });
-    changes_.push_back(RestoreRepository(copy, kept, quarantine_));
-  }
-}
-
-// Whatever the command left there, the next one must find what is protected.
-void Ending::SearchAgain() {
-  const Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(found_.key));
-  unreadable_.clear();
-  if (!found) NoteUnreadable(found.error());
-}
-
-void Ending::NoteUnreadable(const Error& error) {
-  unreadable_ = error.Message();
-  unseen_ = error.sys_errno != 0 && !MeansGone(error.sys_errno);
-}
-
-// The command did not bring it about, and what it changed may be lawful.
-void Ending::ReportUnseen() {
-  changes_.push_back(
-      {.path = found_.key.directory, .kind = ChangeKind::kNotCompared, .failure = unreadable_});
-}
-
-void Ending::PutDecidersBack() {
-  std::vector<GuardedPath> deciders = found_.deciders;
-  policy::HolderLook holders;
-  std::erase_if(deciders, [&](const GuardedPath& one) { return Untouched(one, holders); });
-  Restored restored = Restore(deciders, quarantine_);
-  for (ProtectedChange& change : restored.changes) {
-    change.why = unreadable_;
-    changes_.push_back(std::move(change));
-  }
-  std::ranges::move(restored.owed, std::back_inserter(owed_));
-  SearchAgain();
-  if (unreadable_.empty()) return;
-  changes_.push_back(
-      {.path = found_.key.directory, .kind = ChangeKind::kMadeUnreadable, .failure = unreadable_});
-}
-
-Restored Ending::Run() {
-  ReadIndexes();
-  policy::HolderLook look;
-  const auto same = [&](const policy::ProtectedPaths::Input& input) {
-    return policy::ProtectedPaths::Hold({&input, 1}, look);
-  };
-  const auto is_index = [&](const policy::ProtectedPaths::Input& input) {
-    return std::ranges::any_of(found_.indexes, [&](const auto& index) {
-      return input.path == index.path || input.path == index.shared;
-    });
-  };
-  decided_anew_ = decided_anew_ || std::ranges::any_of(found_.inputs, [&](const auto& input) {
-                    return !same(input) && !is_index(input);
-                  });
-  std::vector<GuardedPath> baseline = Baseline();
-  LeaveToTheUser(baseline);
-  Restored restored = Restore(baseline, quarantine_);
-  changes_ = std::move(restored.changes);
-  owed_ = std::move(restored.owed);
-  RestoreRepositories();
-  if (unreadable_.empty() && decided_anew_) SearchAgain();
-  if (!unreadable_.empty()) unseen_ ? ReportUnseen() : PutDecidersBack();
-  return {std::move(changes_), std::move(owed_)};
-}
-
 }  // namespace
+
+// What decides there and lies elsewhere: the user's own configuration of git, and what an earlier
+// search asked for.
+JanitorOrder ProtectedPathsGuard::OrderFor(std::string_view chore, const Key& key) const {
+  JanitorOrder order{.chore = chore, .read = key.policy->roots};
+  order.read.insert(order.read.end(), key.writable.begin(), key.writable.end());
+  for (std::string& file : policy::UserConfigurationFiles(QueryOf(key).Query())) {
+    order.read.push_back(policy::ResolvePath(file));
+  }
+  const auto known = outside_.find(key.directory);
+  if (known != outside_.end()) {
+    order.read.insert(order.read.end(), known->second.begin(), known->second.end());
+  }
+  return order;
+}
+
+// What a configuration includes, and the repository of a linked worktree, may lie anywhere.
+Task<ProtectedOr<FoundPtr>> ProtectedPathsGuard::Read(const Key& key) {
+  const GuardQuery query = QueryOf(key);
+  for (int round = 0;; ++round) {
+    Task<Result<ProtectedOr<GuardedState>>> task =
+        Ask<ProtectedOr<GuardedState>>(janitor_, OrderFor(kReadState, key), query);
+    Result<ProtectedOr<GuardedState>> answer = co_await task;
+    if (!answer) co_return std::unexpected(WithoutJanitor(answer.error()));
+    ProtectedOr<GuardedState>& state = *answer;
+    if (state) {
+      if (!LiesWhereItSays(*state, key)) {
+        co_return std::unexpected(Error("janitor", "its answer is about other paths", EBADMSG));
+      }
+      auto found = std::make_shared<Found>();
+      static_cast<GuardedState&>(*found) = std::move(*state);
+      found->key = key;
+      co_return found;
+    }
+    using enum policy::ProtectionFailure::Kind;
+    if (state.error().kind != kOutOfReach || round == kMaxRounds) {
+      co_return std::unexpected(state.error());
+    }
+    if (outside_.size() >= kMaxOutside && !outside_.contains(key.directory)) outside_.clear();
+    std::vector<std::string>& outside = outside_[key.directory];
+    std::ranges::move(PlacesOf(state.error().subject), std::back_inserter(outside));
+  }
+}
 
 Task<ProtectedOr<Known>> ProtectedPathsGuard::Find(const Key& key) {
   const auto found =
@@ -693,8 +391,7 @@ Task<ProtectedOr<Known>> ProtectedPathsGuard::Find(const Key& key) {
     }
     if (same != known_.end()) known_.erase(same);
   }
-  Task<ProtectedOr<FoundPtr>> task =
-      InBackground<ProtectedOr<FoundPtr>>(loop_, [key] { return Read(key); });
+  Task<ProtectedOr<FoundPtr>> task = Read(key);
   ProtectedOr<FoundPtr> read = co_await task;
   if (!read) co_return std::unexpected(read.error());
   Remember(*read);
@@ -719,7 +416,7 @@ void ProtectedPathsGuard::Renew(const Watch& watch, FoundPtr again) {
     if (Watch other = weak.lock()) others.push_back(std::move(other));
   }
   if (watch->renewed || IsWritten(*again, others)) return;
-  const std::shared_ptr<Watched> renewed = Pinned({std::move(again)});
+  const std::shared_ptr<Watched> renewed = WithPins({std::move(again)});
   renewed->began_ns = watch->began_ns;
   active_.push_back(renewed);
   watch->renewed = renewed;
@@ -766,7 +463,7 @@ Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirecto
   }
   // Of those that looked at the same time, the first one's is the oldest.
   if (Watch other = Running(key, around.runs)) co_return other;
-  const std::shared_ptr<Watched> watched = Pinned(std::move(*known));
+  const std::shared_ptr<Watched> watched = WithPins(std::move(*known));
   watched->began_ns = began_ns;
   LeaveOpen(*watched, around.open);
   Overlay(*watched, *seen);
@@ -803,11 +500,17 @@ Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::RestoreOwed(
   const Finally leave([&] { restoring_.Leave(ticket); });
   std::vector<GuardedPath> owed;
   for (const auto& [path, guarded] : owed_) {
-    if (Beneath(key.writable, path)) owed.push_back(guarded);
+    if (IsBeneathAny(key.writable, path)) owed.push_back(guarded);
   }
-  Task<Restored> task = InBackground<Restored>(
-      loop_, [owed, quarantine = QuarantineFor(key)] { return Restore(owed, quarantine); });
-  Restored restored = co_await task;
+  const std::string quarantine = QuarantineFor(key);
+  JanitorOrder order = OrderFor(kRestorePaths, key);
+  AllowChanges(order, key, quarantine);
+  const Pins pins = PinsOf(owed, order);
+  Task<Result<Restored>> task = Ask<Restored>(janitor_, std::move(order), owed, pins, quarantine);
+  Result<Restored> answer = co_await task;
+  if (!answer) co_return WithoutJanitor(answer.error());
+  Restored restored = *std::move(answer);
+  TakePins(restored.owed, owed);
   for (const GuardedPath& guarded : owed) owed_.erase(guarded.path.path);
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
   std::optional<policy::ProtectionFailure> error;
@@ -827,7 +530,25 @@ Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::RestoreOwed(
 
 void ProtectedPathsGuard::MustGo(const Watch& watch, const std::string& path) {
   const std::string area = watch ? AreaOf(watch->found->key.writable, path) : "";
-  if (!area.empty()) Owe(Absent(path, area));
+  if (!area.empty()) Owe(AbsentPath(path, area));
+}
+
+Task<Result<Compared>> ProtectedPathsGuard::Compare(const Watch& watch, bool renew) {
+  const Found& found = *watch->found;
+  Comparison comparison{.state = found,
+                        .query = QueryOf(found.key),
+                        .condemned = condemned_,
+                        .record = mounts_.record(),
+                        .quarantine = QuarantineFor(found.key),
+                        .renew = renew};
+  comparison.state.paths = Pinned(*watch);
+  JanitorOrder order = OrderFor(kCompareState, found.key);
+  AllowChanges(order, found.key, comparison.quarantine);
+  const Pins pins = PinsOf(comparison.state.paths, order);
+  Task<Result<Compared>> task = Ask<Compared>(janitor_, std::move(order), comparison, pins);
+  Result<Compared> compared = co_await task;
+  if (compared) TakePins(compared->restored.owed, comparison.state.paths);
+  co_return compared;
 }
 
 Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
@@ -835,7 +556,7 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   if (!watch) co_return changes;
   const Found& found = *watch->found;
   const auto elsewhere = std::ranges::partition(late_, [&](const ProtectedChange& change) {
-    return !Beneath(found.key.writable, change.path);
+    return !IsBeneathAny(found.key.writable, change.path);
   });
   std::ranges::move(elsewhere, std::back_inserter(changes));
   late_.erase(elsewhere.begin(), elsewhere.end());
@@ -847,24 +568,29 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   co_await turn;
   const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
-  Ending ending(watch, condemned_, mounts_.record(), QuarantineFor(found.key));
   // Commands that overlap share a watch for as long as one of them runs. If its stamps prove
   // nothing, each would be compared like this one.
   const bool renew =
       !watch->renewed && !IsSettled(found) && uv_now(loop_) >= watch->next_renewal_ms;
   if (renew) watch->next_renewal_ms = uv_now(loop_) + kRenewalMs;
-  struct Ended {
-    Restored restored;
-    FoundPtr again;
-  };
-  Task<Ended> task =
-      InBackground<Ended>(loop_, [ending = std::move(ending), renew, watch]() mutable {
-        Ended ended{ending.Run(), nullptr};
-        const bool clean = ended.restored.changes.empty() && ended.restored.owed.empty();
-        if (renew && clean) ended.again = ReadAgain(*watch);
-        return ended;
-      });
-  auto [restored, again] = co_await task;
+  Task<Result<Compared>> task = Compare(watch, renew);
+  Result<Compared> compared = co_await task;
+  if (!compared) {
+    // Whatever was done there: it is put back before the next command.
+    for (const GuardedPath& guarded : Pinned(*watch)) Owe(guarded);
+    changes.push_back({.path = found.key.directory,
+                       .kind = ChangeKind::kNotCompared,
+                       .failure = compared.error().Message()});
+    co_return changes;
+  }
+  Restored& restored = compared->restored;
+  FoundPtr again;
+  if (compared->again && LiesWhereItSays(*compared->again, found.key)) {
+    auto read = std::make_shared<Found>();
+    static_cast<GuardedState&>(*read) = *std::move(compared->again);
+    read->key = found.key;
+    again = std::move(read);
+  }
   if (again && condemned_.empty()) Renew(watch, std::move(again));
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
   std::ranges::move(restored.changes, std::back_inserter(changes));

@@ -10,10 +10,13 @@
 //    Task<std::vector<ProtectedChange>> ending = guard.End(*watch);
 //    std::vector<ProtectedChange> changes = co_await ending;
 //
-// An untouched repository costs two lstat(2) calls for each protected file; longer work is done on
-// a thread. Commands overlap: a command that begins while others run takes over the state that
-// those have found, because the present state may be their doing. Two servers that work in one
-// place do not know of each other.
+// An untouched repository costs two lstat(2) calls for each protected file. Files are searched for,
+// read, compared and restored by the janitor: this class opens nothing in the working directory. If
+// the janitor fails before a command, the command does not run. If it fails after a command, the
+// paths are "not compared", and the next command does not run before they are restored. Commands
+// overlap: a command that begins while others run takes over the state that those have found,
+// because the present state may be their doing. Two servers that work in one place do not know of
+// each other.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +31,10 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "supervisor/guard/compare_state.h"
+#include "supervisor/guard/guarded_state.h"
 #include "supervisor/guard/mount_watch.h"
-#include "supervisor/guard/repository_copy.h"
-#include "supervisor/guard/restorer.h"
+#include "supervisor/janitor/janitor.h"
 #include "supervisor/loop/run_queue.h"
 #include "supervisor/loop/task.h"
 
@@ -54,13 +58,11 @@ struct GuardAround {
   bool runs = true;  // false: nothing will run, and no command takes over what was found
 };
 
-template <typename T>
-using ProtectedOr = std::expected<T, policy::ProtectionFailure>;
-
 class ProtectedPathsGuard {
  public:
-  ProtectedPathsGuard(uv_loop_t* loop, std::string state_home)
-      : loop_(loop), state_home_(std::move(state_home)) {}
+  // `janitor`: borrowed.
+  ProtectedPathsGuard(uv_loop_t* loop, Janitor& janitor, std::string state_home)
+      : loop_(loop), janitor_(janitor), state_home_(std::move(state_home)) {}
 
   using Repositories = std::vector<policy::RepositoryBelow>;
 
@@ -75,20 +77,8 @@ class ProtectedPathsGuard {
     bool operator==(const Key&) const = default;
   };
   // Shared by the calls that find it unchanged.
-  struct Found {
+  struct Found : GuardedState {
     Key key;
-    std::vector<GuardedPath> paths;  // without pins; a directory before its content
-    std::vector<policy::ProtectedPaths::Index> indexes;
-    std::vector<GuardedPath> deciders;  // restored only if they cannot be read (kFile, kNames)
-    std::vector<policy::ProtectedPaths::Input> inputs;
-    std::vector<std::shared_ptr<const RepositoryCopy>> copies;
-    std::string audit_directory = {};        // if the command could write it; otherwise ""
-    bool settled = true;                     // false: some of these stamps prove nothing
-    std::vector<std::string> left_out = {};  // as in policy::ProtectedPaths
-    // What lies within read-only git directories, as far as it could be read. It counts only if
-    // somebody outside replaced such a directory, and with it the mount, while a command ran.
-    std::vector<GuardedPath> within_read_only = {};
-    std::vector<std::string> open = {};  // git directories that are not held
   };
   struct Known {
     std::shared_ptr<const Found> found;
@@ -128,11 +118,12 @@ class ProtectedPathsGuard {
   static constexpr std::size_t kMaxKnownBytes = 64u << 20;  // of content, together
 
   using Seen = std::vector<Watch>;
-  using Condemned = std::map<std::string, std::string>;  // path -> area
-
   using FoundPtr = std::shared_ptr<const Found>;
 
   Task<ProtectedOr<Known>> Find(const Key& key);
+  Task<ProtectedOr<FoundPtr>> Read(const Key& key);
+  Task<Result<Compared>> Compare(const Watch& watch, bool renew);
+  JanitorOrder OrderFor(std::string_view chore, const Key& key) const;
   // Restores what earlier commands have changed where a command of `key` can write, if it could not
   // be restored then. A failure: no command may run there.
   Task<std::optional<policy::ProtectionFailure>> RestoreOwed(const Key& key);
@@ -143,7 +134,10 @@ class ProtectedPathsGuard {
   std::string QuarantineFor(const Key& key) const;
 
   uv_loop_t* loop_;
+  Janitor& janitor_;
   std::string state_home_;
+  // By working directory: files and repositories elsewhere that decide what is protected there.
+  std::map<std::string, std::vector<std::string>> outside_;
   MountWatch mounts_;
   std::list<Known> known_;  // the most recently used first
   std::vector<std::weak_ptr<const Watched>> active_;
@@ -151,7 +145,7 @@ class ProtectedPathsGuard {
   std::list<std::shared_ptr<Seen>> beginning_;
   // Paths that were removed while other commands ran. Those may have found them there, but they
   // must not be restored.
-  Condemned condemned_;
+  CondemnedPaths condemned_;
   std::map<std::string, GuardedPath> owed_;  // by path
   std::vector<ProtectedChange> late_;        // restored since, not reported yet
   RunQueue restoring_;                       // one at a time: two would undo each other's work

@@ -21,6 +21,7 @@
 #include "tests/support/failing_new.h"
 #include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_janitor.h"
 
 namespace pa {
 namespace {
@@ -91,7 +92,8 @@ class ProtectedPathsGuardTest : public ::testing::Test {
   policy::PolicyPtr policy_;
   std::vector<sandbox::PathGrant> extra_;
   uv_loop_t loop_;
-  ProtectedPathsGuard guard_{&loop_, base_ / "state"};
+  testing::ThreadJanitor janitor_{&loop_};
+  ProtectedPathsGuard guard_{&loop_, janitor_, base_ / "state"};
 };
 
 TEST_F(ProtectedPathsGuardTest, WhatIsFreeIsNoChange) {

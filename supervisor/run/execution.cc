@@ -41,6 +41,7 @@ Execution FailedToStart(const Error& error) {
 
 Execution FailedToProtect(const policy::ProtectionFailure& failure) {
   Execution execution = FailedToStart(failure);
+  if (failure.kind == policy::ProtectionFailure::Kind::kMoved) return execution;
   execution.not_protected = failure.kind;
   if (failure.kind == policy::ProtectionFailure::Kind::kWithin) execution.failure = failure.subject;
   return execution;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -17,13 +16,14 @@
 #include "base/finally.h"
 #include "base/packet.h"
 #include "base/try.h"
+#include "supervisor/loop/spawn_process.h"
 #include "worker/spec.h"
 
 namespace pa {
 namespace {
 
 // A wrapper script given as --worker finds its tools; the worker itself reads no environment.
-constexpr const char* kWorkerEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", nullptr};
+constexpr const char* kWorkerEnvironment = "PATH=/usr/local/bin:/usr/bin:/bin";
 
 // At the end of all, when nobody is left who could be held up.
 constexpr int kLastPatienceMs = 1000;
@@ -43,51 +43,6 @@ constexpr std::chrono::milliseconds kSweepInterval{50};
 constexpr std::size_t kMaxKept = 6;
 constexpr std::size_t kDescriptorsOfALauncher =
     3;  // its socket, a worker that waits, and its group
-
-struct Actions {
-  Actions() { posix_spawn_file_actions_init(&value); }
-  ~Actions() { posix_spawn_file_actions_destroy(&value); }
-  Actions(const Actions&) = delete;
-  Actions& operator=(const Actions&) = delete;
-  posix_spawn_file_actions_t value;
-};
-
-struct Attributes {
-  // Ignored signals and the mask survive execve, and libuv and our parents may have set either.
-  Attributes() {
-    posix_spawnattr_init(&value);
-    sigset_t set;
-    sigfillset(&set);
-    posix_spawnattr_setsigdefault(&value, &set);
-    sigemptyset(&set);
-    posix_spawnattr_setsigmask(&value, &set);
-    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  }
-  ~Attributes() { posix_spawnattr_destroy(&value); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  posix_spawnattr_t value;
-};
-
-// The socket and nothing of ours beside it but stderr, where a wrapper script can say what is
-// wrong.
-Result<pid_t> Spawn(const std::string& path, int socket) {
-  Actions actions;
-  const std::array codes = {
-      posix_spawn_file_actions_adddup2(&actions.value, socket, worker::kLauncherFd),
-      posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0),
-      posix_spawn_file_actions_addopen(&actions.value, 1, "/dev/null", O_WRONLY, 0)};
-  for (const int code : codes) {
-    if (code != 0) return std::unexpected(Error("posix_spawn_file_actions", path, code));
-  }
-  Attributes attributes;
-  const char* argv[] = {path.c_str(), "--launch", nullptr};
-  pid_t pid = -1;
-  const int code = posix_spawn(&pid, path.c_str(), &actions.value, &attributes.value,
-                               const_cast<char**>(argv), const_cast<char**>(kWorkerEnvironment));
-  if (code != 0) return std::unexpected(Error("posix_spawn", path, code));
-  return pid;
-}
 
 ssize_t SendOrder(int socket, std::span<const int> descriptors) {
   const worker::LaunchOrder order;
@@ -175,7 +130,8 @@ Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const 
   if (SendPacket(ours.get(), packet, descriptors, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
-  PA_TRY(const pid_t pid, Spawn(setting.worker_path, theirs.get()));
+  PA_TRY(const pid_t pid, SpawnProcess(setting.worker_path, "--launch", kWorkerEnvironment,
+                                       theirs.get(), worker::kLauncherFd));
   std::shared_ptr<Launcher> launcher(
       new Launcher(setting, pid, std::move(ours), kind.view != nullptr));
   PA_TRY_VOID(launcher->Ask());

@@ -104,7 +104,8 @@ struct Runner::Impl {
         groups(std::in_place, uv_loop),
         exiting_workers(std::in_place, uv_loop),
         remover(std::in_place, uv_loop),
-        tree(uv_loop, config.state_home),
+        janitor(uv_loop, config.janitor, [this](pid_t pid) { exiting_workers->Add(pid); }),
+        tree(uv_loop, janitor, config.state_home),
         slots(config.tmp_base,
               [this](HeldTree held, UniqueFd lock) {
                 remover->Add(std::move(held), std::move(lock));
@@ -159,6 +160,7 @@ struct Runner::Impl {
   std::optional<Launchers> launchers;
   std::optional<ExitingWorkers> exiting_workers;
   std::optional<TreeRemover> remover;
+  JanitorProcess janitor;
   TreeGuard tree;
   SlotPool slots;
   Trial trial;
@@ -376,6 +378,7 @@ void Runner::Impl::Begin() {
 // Whoever shuts down may look once more when the launchers and the exiting workers are gone.
 bool Runner::Impl::IsWorker(pid_t pid) {
   if (launchers && launchers->Contains(pid)) return true;
+  if (pid == janitor.pid()) return true;
   if (exiting_workers && exiting_workers->Contains(pid)) return true;
   return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
 }
@@ -524,6 +527,7 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     tree.Close();
+    janitor.Close();
     remover.reset();
     launchers.reset();
     if (context) orphans.Kill(context->is_worker);

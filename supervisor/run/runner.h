@@ -25,6 +25,7 @@
 #include "policy/decide.h"
 #include "policy/repository.h"
 #include "sandbox/enforcement.h"
+#include "supervisor/janitor/janitor_process.h"
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/file_turns.h"
 #include "supervisor/loop/task.h"
@@ -41,9 +42,10 @@
 namespace pa {
 
 struct RunnerConfig {
-  std::string worker_path;  // project-actions-worker
-  std::string tmp_base;     // parent of the instance directory: $TMPDIR or /tmp
-  std::string state_home;   // parent of the state directory; "" = there is none
+  std::string worker_path;               // project-actions-worker
+  std::string tmp_base;                  // parent of the instance directory: $TMPDIR or /tmp
+  std::string state_home;                // parent of the state directory; "" = there is none
+  std::string janitor = kOwnExecutable;  // the program that is the janitor (JanitorProcess)
   // Receives the order of each command before it runs, as `project-actions-worker --spec` reads it.
   std::function<void(const std::string& spec)> on_spec;
   // No process may be alive a second after the client is gone, whatever grace the policy has.

@@ -410,7 +410,7 @@ TEST_F(RunnerTest, ALookForWhichNobodyWaitsLooksNoFurther) {
       if (held.Waits() && held.LetGo()) ++opened;
       uv_run(&loop_, UV_RUN_NOWAIT);
     }
-    EXPECT_EQ(opened, 1) << shutdown;
+    EXPECT_LE(opened, 1) << shutdown << ": the janitor is killed, perhaps before its first open";
     EXPECT_EQ(pending->execution->outcome, Outcome::kCancelled);
     EXPECT_FALSE(fs::exists(base_ / "project/started"));
   }

@@ -157,8 +157,8 @@ std::vector<ProtectedChange> NotCompared(const std::string& path) {
       {.path = path, .kind = ChangeKind::kNotCompared, .failure = "there was not enough memory"}};
 }
 
-TreeGuard::TreeGuard(uv_loop_t* loop, const std::string& state_home)
-    : loop_(loop), guard_(loop, state_home), nested_(loop, state_home) {}
+TreeGuard::TreeGuard(uv_loop_t* loop, Janitor& janitor, const std::string& state_home)
+    : loop_(loop), guard_(loop, janitor, state_home), nested_(loop, janitor, state_home) {}
 
 std::optional<Writers::Writer> TreeGuard::Enter(const CommandPlan& plan) {
   using Beginning = std::optional<Writers::Writer>;
@@ -166,18 +166,20 @@ std::optional<Writers::Writer> TreeGuard::Enter(const CommandPlan& plan) {
 }
 
 // Nobody waits for it when nobody waits for the command.
-Task<NestedRepositories::Watch> TreeGuard::LookBelow(policy::WorkingDirectory directory,
-                                                     policy::PolicyPtr policy, CancelSource* cancel,
-                                                     bool given_up_before) {
-  const auto given_up = std::make_shared<std::atomic<bool>>(given_up_before);
+Task<Result<NestedRepositories::Watch>> TreeGuard::LookBelow(policy::WorkingDirectory directory,
+                                                             policy::PolicyPtr policy,
+                                                             CancelSource* cancel,
+                                                             bool given_up_before) {
+  const auto given_up = std::make_shared<GiveUp>();
+  if (given_up_before) given_up->Set();
   looks_.insert(given_up);
-  if (cancel != nullptr) cancel->OnCancel([given_up] { *given_up = true; });
+  if (cancel != nullptr) cancel->OnCancel([given_up] { given_up->Set(); });
   const Finally done([&] {
     if (cancel != nullptr) cancel->Forget();
     looks_.erase(given_up);
   });
-  Task<NestedRepositories::Watch> look = nested_.Begin(directory, policy, given_up);
-  NestedRepositories::Watch watch = co_await look;
+  Task<Result<NestedRepositories::Watch>> look = nested_.Begin(directory, policy, given_up);
+  Result<NestedRepositories::Watch> watch = co_await look;
   co_return watch;
 }
 
@@ -195,9 +197,11 @@ Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
   const auto company = nested_.Gather();
   GuardAround around{.git_read_only = mounts && !allow.writes_git(), .runs = executes};
   if (executes && CanWriteIn(plan.directory, allow)) {
-    Task<NestedRepositories::Watch> below = LookBelow(plan.directory, policy, cancel, given_up);
-    found.below = co_await below;
-    if (!found.below) co_return std::unexpected(Error("look", plan.directory.path(), ECANCELED));
+    Task<Result<NestedRepositories::Watch>> looking =
+        LookBelow(plan.directory, policy, cancel, given_up);
+    Result<NestedRepositories::Watch> below = co_await looking;
+    if (!below) co_return std::unexpected(WithoutJanitor(below.error()));
+    found.below = std::move(*below);
     around.below = found.below->existing;
     around.open = [this, company, self = found.below, policy](const std::string& path) {
       return nested_.MakerOf(path, *company, self, *policy).has_value();
@@ -314,7 +318,9 @@ Task<bool> TreeGuard::Compare(Found found, Execution& execution) {
 }
 
 void TreeGuard::GiveUpLooks() {
-  for (const auto& given_up : looks_) *given_up = true;
+  // Whoever is told may end, and forget its flag.
+  const std::set<std::shared_ptr<GiveUp>> looks = looks_;
+  for (const auto& given_up : looks) given_up->Set();
 }
 
 void TreeGuard::Close() { saves_.reset(); }

@@ -15,7 +15,6 @@
 
 #include <uv.h>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -32,6 +31,7 @@
 #include "supervisor/guard/protected_paths_guard.h"
 #include "supervisor/guard/writers.h"
 #include "supervisor/loop/cancel_source.h"
+#include "supervisor/loop/give_up.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/run/command_plan.h"
@@ -65,8 +65,8 @@ class TreeGuard {
     TreeGuard* tree_;  // null: nothing is watched
   };
 
-  // `state_home`: parent of the state directory, which holds the quarantine.
-  TreeGuard(uv_loop_t* loop, const std::string& state_home);
+  // `janitor`: borrowed. `state_home`: parent of the state directory, which holds the quarantine.
+  TreeGuard(uv_loop_t* loop, Janitor& janitor, const std::string& state_home);
   TreeGuard(const TreeGuard&) = delete;
   TreeGuard& operator=(const TreeGuard&) = delete;
 
@@ -93,9 +93,9 @@ class TreeGuard {
   void Close();        // closes its libuv handle
 
  private:
-  Task<NestedRepositories::Watch> LookBelow(policy::WorkingDirectory directory,
-                                            policy::PolicyPtr policy, CancelSource* cancel,
-                                            bool given_up);
+  Task<Result<NestedRepositories::Watch>> LookBelow(policy::WorkingDirectory directory,
+                                                    policy::PolicyPtr policy, CancelSource* cancel,
+                                                    bool given_up);
   void StopWatching();
 
   uv_loop_t* loop_;
@@ -104,7 +104,7 @@ class TreeGuard {
   std::size_t watching_ = 0;         // number of Watching objects
   NestedRepositories nested_;
   Writers writers_;
-  std::set<std::shared_ptr<std::atomic<bool>>> looks_;  // flags to give up LookBelow
+  std::set<std::shared_ptr<GiveUp>> looks_;  // flags to give up LookBelow
 };
 
 }  // namespace pa

@@ -43,6 +43,8 @@ BEGIN {
 }
 FNR == 1 { namespace = "" }
 /^namespace .*[{]$/ { namespace = $2 }
+# A specialisation has the name of its template.
+/^(struct|class) [A-Za-z_0-9]+</ { next }
 FILENAME ~ /\.h$/ && /^(struct|class|union|enum|enum class) [A-Za-z_0-9]+.*[{]/ {
   type = $1 == "enum" && $2 == "class" ? $3 : $2
   sub(/[^A-Za-z_0-9].*/, "", type)

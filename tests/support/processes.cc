@@ -94,7 +94,7 @@ std::vector<pid_t> WorkersOf(pid_t server) {
   std::erase_if(workers, [](pid_t pid) {
     std::string name;
     std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
-    return name == "pa-launcher";
+    return name == "pa-launcher" || name == "pa-janitor";
   });
   return workers;
 }

@@ -1,0 +1,61 @@
+#include "tests/support/janitor_chores.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "base/file.h"
+#include "supervisor/guard/guard_chores.h"
+
+namespace pa::testing {
+namespace {
+
+using Descriptors = std::span<const int>;
+
+std::string Text(std::string_view input) {
+  std::string text;
+  Unpacker unpacker(input);
+  return unpacker(text) ? text : "";
+}
+
+std::string Hang(std::string_view, Descriptors) {
+  for (;;) usleep(10'000);
+}
+
+std::string Memory(std::string_view, Descriptors) {
+  std::vector<std::string> blocks;
+  for (;;) blocks.emplace_back(64u << 20, 'x');
+}
+
+std::string Inodes(std::string_view, Descriptors descriptors) {
+  std::vector<std::uint64_t> inodes;
+  for (const int fd : descriptors) {
+    struct stat status{};
+    inodes.push_back(fstat(fd, &status) == 0 ? status.st_ino : 0);
+  }
+  return Pack(inodes);
+}
+
+}  // namespace
+
+std::vector<Chore> ChoresForTests() {
+  const auto guard = GuardChores();
+  std::vector<Chore> chores(guard.begin(), guard.end());
+  chores.push_back(
+      {kTestEcho, [](std::string_view input, Descriptors) { return Pack(Text(input)); }});
+  chores.push_back({kTestPid, [](std::string_view, Descriptors) { return Pack(int{getpid()}); }});
+  chores.push_back({kTestRead, [](std::string_view input, Descriptors) {
+                      return Pack(ReadFile(Text(input), 1000));
+                    }});
+  chores.push_back({kTestCrash, [](std::string_view, Descriptors) -> std::string { _exit(3); }});
+  chores.push_back({kTestHang, Hang});
+  chores.push_back({kTestMemory, Memory});
+  chores.push_back({kTestDescriptors, Inodes});
+  return chores;
+}
+
+}  // namespace pa::testing
