@@ -32,6 +32,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+
 namespace pa {
 
 inline constexpr std::size_t kMaxPackedElements = 4u << 20;
@@ -292,6 +294,11 @@ class Unpacker {
   std::size_t elements_left_ = kMaxPackedElements;
   int depth_ = 0;
   std::vector<Shared> shared_;
+};
+
+template <>
+struct PackedFields<Error> {
+  static bool Visit(auto& io, auto& error) { return io(error.op, error.subject, error.sys_errno); }
 };
 
 }  // namespace pa

@@ -22,11 +22,11 @@
 #include "supervisor/cli/token_command.h"
 #include "supervisor/cli/top_command.h"
 #include "supervisor/cli/trash_command.h"
-#include "supervisor/guard/guard_chores.h"
 #include "supervisor/janitor/janitor_wire.h"
 #include "supervisor/janitor/serve_janitor.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
+#include "supervisor/run/run_chores.h"
 #include "supervisor/state/user_directories.h"
 
 namespace pa {
@@ -128,7 +128,7 @@ void LookUpUsersInFilesAlone() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == pa::kJanitorOption) {
-    return pa::ServeJanitor(pa::GuardChores());
+    return pa::ServeJanitor(pa::RunChores());
   }
   pa::OpenStandardStreams();
   pa::RaiseDescriptorLimit();

@@ -101,7 +101,9 @@ void Engine::WhenTargetsChange(std::function<void()> callback) {
   watch_.emplace(loop_, [this](const std::string& directory) {
     // Where nobody has asked yet, nothing is run; that the Makefile is another one is told.
     if (targets_.Knows(directory)) return DiscoverAgain(directory);
-    if (IsAnotherMakefile(directory)) on_targets_();
+    Detach(IsAnotherMakefile(directory), [this](bool another) {
+      if (another) on_targets_();
+    });
   });
   WatchRoots();
 }
@@ -119,22 +121,24 @@ void Engine::WhenResultGrows(std::function<void(const std::string& uri)> callbac
 
 void Engine::WatchRoots() {
   for (const std::string& root : policy_->roots) {
-    IsAnotherMakefile(root);
+    Detach(IsAnotherMakefile(root), [](bool) {});
     watch_->Watch(root, {});
   }
 }
 
 // Than when it was last asked.
-bool Engine::IsAnotherMakefile(const std::string& directory) {
+Task<bool> Engine::IsAnotherMakefile(std::string directory) {
   std::string present;
   const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (const auto file = fd ? FindMakefile(fd.get()) : std::nullopt) {
-    const Result<std::string> text = ReadMakefile(fd.get(), *file);
+    Task<Result<std::string>> reading =
+        ReadMakefile(runner_.janitor(), {directory, fd.get()}, *file);
+    const Result<std::string> text = co_await reading;
     // What cannot be read may be another one each time.
-    if (!text) return true;
+    if (!text) co_return true;
     present = file->name + " " + Hex(Sha256Of(*text));
   }
-  return std::exchange(makefiles_[directory], present) != present;
+  co_return std::exchange(makefiles_[directory], present) != present;
 }
 
 void Engine::FollowMounts() {

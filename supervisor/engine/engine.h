@@ -92,7 +92,7 @@ class Engine {
   Task<bool> RestoreEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
-  bool IsAnotherMakefile(const std::string& directory);
+  Task<bool> IsAnotherMakefile(std::string directory);
 
   uv_loop_t* loop_;
   const Environment& environment_;

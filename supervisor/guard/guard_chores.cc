@@ -63,6 +63,12 @@ std::string ReadDirectoriesChore(std::string_view input, Descriptors descriptors
       ReadDirectories(descriptors[0], changed, policy::ChooseRepositoryNames, limits, known));
 }
 
+std::string ReadSavedChore(std::string_view input, Descriptors) {
+  std::string directory;
+  std::string name;
+  return Unpacker(input)(directory, name) ? Pack(ReadSaved(directory, name)) : "";
+}
+
 std::string FindUncleanChore(std::string_view input, Descriptors) {
   std::string directory;
   std::vector<policy::KeptDirectory> kept;
@@ -77,6 +83,7 @@ constexpr Chore kChores[] = {
     {kRestorePaths, RestorePathsChore},
     {kJudgeRepositories, JudgeRepositoriesChore},
     {kReadDirectories, ReadDirectoriesChore},
+    {kReadSaved, ReadSavedChore},
     {kFindUnclean, FindUncleanChore},
 };
 

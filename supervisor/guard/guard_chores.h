@@ -6,6 +6,7 @@
 //    kRestorePaths   std::vector<GuardedPath>, Pins, string  -> Restored
 //    kJudgeRepositories  JudgedRepositories                  -> std::vector<ProtectedChange>
 //    kReadDirectories  std::vector<ChangedDirectory>, ScanLimits, uint64; the root  -> ReadTree
+//    kReadSaved      directory, name                         -> SavedFile
 //    kFindUnclean    string, std::vector<KeptDirectory>, RepositoryList  -> RepositoryList
 //
 // To add one: its name here, its function and its line in guard_chores.cc, and the fields of what
@@ -29,6 +30,7 @@ inline constexpr std::string_view kCompareState = "compare-state";
 inline constexpr std::string_view kRestorePaths = "restore-paths";
 inline constexpr std::string_view kJudgeRepositories = "judge-repositories";
 inline constexpr std::string_view kReadDirectories = "read-directories";
+inline constexpr std::string_view kReadSaved = "read-saved";
 inline constexpr std::string_view kFindUnclean = "find-unclean";
 
 std::span<const Chore> GuardChores();

@@ -32,10 +32,6 @@ template <>
 inline constexpr auto kLastOf<ChangeKind> = ChangeKind::kNewRepository;
 
 template <>
-struct PackedFields<Error> {
-  static bool Visit(auto& io, auto& v) { return io(v.op, v.subject, v.sys_errno); }
-};
-template <>
 struct PackedFields<policy::ProtectionFailure> {
   static bool Visit(auto& io, auto& v) { return io(v.op, v.subject, v.sys_errno, v.kind); }
 };
@@ -139,6 +135,10 @@ struct PackedFields<MountRecord::Directory> {
 template <>
 struct PackedFields<MountRecord> {
   static bool Visit(auto& io, auto& v) { return io(v.directories_, v.by_path_, v.exposed_); }
+};
+template <>
+struct PackedFields<SavedFile> {
+  static bool Visit(auto& io, auto& v) { return io(v.image, v.certain); }
 };
 template <>
 struct PackedFields<Comparison> {

@@ -46,6 +46,25 @@ bool WasSealed(const GuardedPath& guarded) {
 
 }  // namespace
 
+// While the lease is held nobody has it open to write, so whoever did before that has left their
+// event.
+SavedFile ReadSaved(const std::string& directory, const std::string& name) {
+  const UniqueFd parent = OpenDirectory(directory);
+  if (!parent || !LookAt(parent.get(), name).IsRegular()) return {};
+  const UniqueFd fd(
+      openat(parent.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  // Who waits for it makes the kernel send a signal; this one does nothing.
+  const bool leased =
+      fd && fcntl(fd.get(), F_SETSIG, SIGURG) == 0 && fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0;
+  ImageBudget budget;
+  Result<FileImage> image = ReadImage(parent.get(), name, ImageDepth::kSelf, budget);
+  if (!image) return {};
+  struct stat status{};
+  const bool certain = leased && fstat(fd.get(), &status) == 0 &&
+                       StampOf(status).SameFile(image->stamp) && status.st_nlink == 1;
+  return {std::make_shared<const FileImage>(std::move(*image)), certain};
+}
+
 void MountWatch::Add(const GuardedPath& guarded, bool read_only) {
   Drain();  // what came before says nothing of it
   const std::string parent = ParentOf(guarded.path.path);
@@ -87,27 +106,26 @@ void MountWatch::OnEvent(int watch, std::uint32_t mask, std::string_view name) {
   seen.replaced = true;
   // Made under its own name it is empty, and whoever fills it may be anybody.
   seen.again = (mask & IN_CREATE) != 0;
-  if ((mask & IN_MOVED_TO) != 0) Save(directory.path, named->first, seen);
+  if ((mask & IN_MOVED_TO) != 0) Save(watch, named->first);
 }
 
-// While the lease is held nobody has it open to write, so whoever did before that has left theirs
-// event.
-void MountWatch::Save(const std::string& directory, const std::string& name, Seen& seen) {
-  const UniqueFd parent = OpenDirectory(directory);
-  if (!parent || !LookAt(parent.get(), name).IsRegular()) return;
-  const UniqueFd fd(
-      openat(parent.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  // Who waits for it makes the kernel send a signal; this one does nothing.
-  const bool leased =
-      fd && fcntl(fd.get(), F_SETSIG, SIGURG) == 0 && fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0;
-  ImageBudget budget;
-  Result<FileImage> image = ReadImage(parent.get(), name, ImageDepth::kSelf, budget);
-  if (!image) return;
-  struct stat status{};
-  seen.certain = leased && fstat(fd.get(), &status) == 0 &&
-                 StampOf(status).SameFile(image->stamp) && status.st_nlink == 1;
+void MountWatch::Save(int watch, const std::string& name) {
+  ++reading_;
+  read_(record_.directories_.at(watch).path, name,
+        [this, watch, name, forgotten = forgotten_](SavedFile saved) {
+          --reading_;
+          if (forgotten == forgotten_) TakeSaved(watch, name, std::move(saved));
+        });
+}
+
+// What came in between, or is queued yet, may be older than the file that was read.
+void MountWatch::TakeSaved(int watch, const std::string& name, SavedFile saved) {
+  const auto directory = record_.directories_.find(watch);
+  if (directory == record_.directories_.end() || saved.image == nullptr) return;
+  Seen& seen = directory->second.names[name];
+  seen.certain = saved.certain && !seen.again;
   seen.young = true;
-  seen.saved = std::make_shared<const FileImage>(std::move(*image));
+  seen.saved = std::move(saved.image);
 }
 
 const MountRecord::Seen* MountRecord::ReplacedAbove(const std::string& path,
@@ -147,6 +165,7 @@ MountRecord::Judgement MountRecord::JudgeOf(const GuardedPath& guarded) const {
 
 void MountWatch::Forget() {
   Drain();  // so that nothing that was says anything of what comes
+  ++forgotten_;
   for (const auto& [watch, directory] : record_.directories_) inotify_.Remove(watch);
   record_ = {};
 }

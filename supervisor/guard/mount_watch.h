@@ -3,7 +3,7 @@
 // The mount is gone as soon as a program outside replaces the file by rename(2), as editors and git
 // do. The order of events (inotify(7)) shows whose work the present file is:
 //
-//    MountWatch watch;
+//    MountWatch watch(read);
 //    watch.Add(guarded, sealed.read_only);     // right before the command starts
 //    watch.Drain();                            // whenever fd() is readable
 //    MountRecord record = watch.record();      // when its tree is dead; may be read on a thread
@@ -13,11 +13,14 @@
 // an event, so only names that are mounted are looked up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "supervisor/guard/file_image.h"
@@ -73,8 +76,22 @@ class MountRecord {
   bool exposed_ = false;
 };
 
+// What the user has put in the place of a protected file, read as soon as that is known.
+struct SavedFile {
+  std::shared_ptr<const FileImage> image = nullptr;  // null: it could not be read
+  // Nobody had it open to write while it was read: whoever did before has left their event.
+  bool certain = false;
+};
+// For a janitor's process: reads a regular file.
+SavedFile ReadSaved(const std::string& directory, const std::string& name);
+
 class MountWatch {
  public:
+  // Reads that file and calls `done` with it, at once or later, on the loop.
+  using Read = std::function<void(const std::string& directory, const std::string& name,
+                                  std::function<void(SavedFile)> done)>;
+  explicit MountWatch(Read read) : read_(std::move(read)) {}
+
   // `guarded` is mounted in the view of each command that could write it, until Forget(). Not
   // `read_only`: it is mounted on itself, so a command can neither move nor remove it, but can
   // write in it.
@@ -83,6 +100,8 @@ class MountWatch {
   void Expose() { record_.exposed_ = true; }
   void Drain();
   const MountRecord& record() const { return record_; }
+  // Files that are being read: what the record says of them is not complete.
+  std::size_t reading() const { return reading_; }
   void Forget();
 
   int fd() const { return inotify_.fd(); }  // -1: nothing is watched
@@ -91,8 +110,12 @@ class MountWatch {
   using Seen = MountRecord::Seen;
 
   void OnEvent(int watch, std::uint32_t mask, std::string_view name);
-  static void Save(const std::string& directory, const std::string& name, Seen& seen);
+  void Save(int watch, const std::string& name);
+  void TakeSaved(int watch, const std::string& name, SavedFile saved);
 
+  Read read_;
+  std::size_t reading_ = 0;
+  std::uint64_t forgotten_ = 0;  // how often
   Inotify inotify_;
   MountRecord record_;
 };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "tests/support/temp_dir.h"
 
@@ -43,7 +44,13 @@ class MountWatchTest : public ::testing::Test {
 
   testing::TempDir dir_;
   const fs::path root_ = fs::canonical(dir_.path());
-  MountWatch watch_;
+  // What is to be read later, if `later_`.
+  std::function<void()> held_;
+  bool later_ = false;
+  MountWatch watch_{[this](const std::string& directory, const std::string& name, auto done) {
+    auto read = [=] { done(ReadSaved(directory, name)); };
+    later_ ? void(held_ = read) : read();
+  }};
   GuardedPath guarded_;
 };
 
@@ -102,6 +109,29 @@ TEST_F(MountWatchTest, WhatComesAfterThatIsAnybodys) {
   ASSERT_NE(judgement.saved, nullptr);
   EXPECT_EQ(judgement.saved->content, "the user's\n");
   EXPECT_TRUE(judgement.certain);
+}
+
+TEST_F(MountWatchTest, WhatIsReadLaterIsTheUsersIfNothingCameBetween) {
+  later_ = true;
+  Save("the user's\n");
+  watch_.Drain();
+  EXPECT_EQ(watch_.reading(), 1u);
+  held_();
+  EXPECT_EQ(watch_.reading(), 0u);
+  EXPECT_TRUE(Judge().certain);
+}
+
+TEST_F(MountWatchTest, WhatChangedBeforeItWasReadIsNotCertain) {
+  later_ = true;
+  Save("the user's\n");
+  watch_.Drain();
+  Write("file", "a command's\n");
+  watch_.Drain();
+  held_();
+  EXPECT_FALSE(Judge().certain);
+  watch_.Forget();
+  held_();  // of a record that is gone
+  EXPECT_EQ(Judge().saved, nullptr);
 }
 
 // Nobody looked in between, so what was saved may be the command's.

@@ -23,6 +23,7 @@
 #include "supervisor/guard/guard_chores.h"
 #include "supervisor/guard/guard_fields.h"
 #include "supervisor/loop/background.h"
+#include "supervisor/loop/pause.h"
 #include "supervisor/state/state_directory.h"
 
 namespace pa {
@@ -327,6 +328,29 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
 
 }  // namespace
 
+ProtectedPathsGuard::ProtectedPathsGuard(uv_loop_t* loop, Janitor& janitor, std::string state_home)
+    : loop_(loop),
+      janitor_(janitor),
+      state_home_(std::move(state_home)),
+      mounts_([this](const std::string& directory, const std::string& name, auto done) {
+        JanitorOrder order{.chore = kReadSaved, .read = {directory}};
+        Detach(Ask<SavedFile>(janitor_, std::move(order), directory, name),
+               [done = std::move(done)](const Result<SavedFile>& saved) {
+                 done(saved.value_or(SavedFile()));
+               });
+      }) {}
+
+Task<MountRecord> ProtectedPathsGuard::CompleteRecord() {
+  mounts_.Drain();
+  while (mounts_.reading() != 0) {
+    Task<bool> pause = Pause(loop_, std::chrono::milliseconds(1));
+    [[maybe_unused]] const bool over = co_await pause;
+    mounts_.Drain();
+  }
+  mounts_.Drain();
+  co_return mounts_.record();
+}
+
 // What decides there and lies elsewhere: the user's own configuration of git, and what an earlier
 // search asked for.
 JanitorOrder ProtectedPathsGuard::OrderFor(std::string_view chore, const Key& key) const {
@@ -535,10 +559,12 @@ void ProtectedPathsGuard::MustGo(const Watch& watch, const std::string& path) {
 
 Task<Result<Compared>> ProtectedPathsGuard::Compare(const Watch& watch, bool renew) {
   const Found& found = *watch->found;
+  Task<MountRecord> recording = CompleteRecord();
+  const MountRecord record = co_await recording;
   Comparison comparison{.state = found,
                         .query = QueryOf(found.key),
                         .condemned = condemned_,
-                        .record = mounts_.record(),
+                        .record = record,
                         .quarantine = QuarantineFor(found.key),
                         .renew = renew};
   comparison.state.paths = Pinned(*watch);
@@ -567,7 +593,6 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
       restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
   co_await turn;
   const Finally leave([&] { restoring_.Leave(ticket); });
-  mounts_.Drain();
   // Commands that overlap share a watch for as long as one of them runs. If its stamps prove
   // nothing, each would be compared like this one.
   const bool renew =

@@ -61,8 +61,9 @@ struct GuardAround {
 class ProtectedPathsGuard {
  public:
   // `janitor`: borrowed.
-  ProtectedPathsGuard(uv_loop_t* loop, Janitor& janitor, std::string state_home)
-      : loop_(loop), janitor_(janitor), state_home_(std::move(state_home)) {}
+  ProtectedPathsGuard(uv_loop_t* loop, Janitor& janitor, std::string state_home);
+  ProtectedPathsGuard(const ProtectedPathsGuard&) = delete;
+  ProtectedPathsGuard& operator=(const ProtectedPathsGuard&) = delete;
 
   using Repositories = std::vector<policy::RepositoryBelow>;
 
@@ -122,6 +123,8 @@ class ProtectedPathsGuard {
 
   Task<ProtectedOr<Known>> Find(const Key& key);
   Task<ProtectedOr<FoundPtr>> Read(const Key& key);
+  // The record of the mounts once everything is read that it needs.
+  Task<MountRecord> CompleteRecord();
   Task<Result<Compared>> Compare(const Watch& watch, bool renew);
   JanitorOrder OrderFor(std::string_view chore, const Key& key) const;
   // Restores what earlier commands have changed where a command of `key` can write, if it could not

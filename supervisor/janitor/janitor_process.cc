@@ -33,6 +33,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick{20};
 constexpr std::size_t kAtOnce = 256u << 10;  // of an answer, which the loop can wait for
 constexpr int kAttempts = 3;
+// Until an order is taken: longer, and the janitor is stopped, or the machine has no process left.
+constexpr std::chrono::seconds kTakesOrders{10};
 
 Result<UniqueFd> Memfd(const char* name) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC));
@@ -89,12 +91,16 @@ Result<UniqueFd> OrderFile(const JanitorOrder& order) {
 struct JanitorProcess::Files {
   UniqueFd input;
   UniqueFd answer;
+  UniqueFd done;  // the janitor's end of the pipe
 };
 
 // Lives in the coroutine that waits for it.
 struct JanitorProcess::Running {
   const JanitorOrder& order;
   steady_clock::time_point end;
+  UniqueFd done_pipe;
+  std::uint64_t number = 0;
+  steady_clock::time_point taken_by = steady_clock::now() + kTakesOrders;
   UniqueFd process = {};  // none: the reply has not come
   PollHandle ended = {};
   Completion<std::optional<Error>> done = {};
@@ -135,8 +141,8 @@ Result<void> JanitorProcess::Send(Running& chore, const Files& files, const Jani
            0;
   };
   const JanitorPacket packet{.more = static_cast<std::uint32_t>(order.descriptors.size()),
-                             .time_ms = static_cast<std::uint64_t>(order.time.count())};
-  const std::array own = {files.input.get(), files.answer.get()};
+                             .number = chore.number};
+  const std::array own = {files.input.get(), files.answer.get(), files.done.get()};
   bool sent = send(packet, own);
   std::vector<int> more;
   for (const auto& fd : order.descriptors) more.push_back(fd->get());
@@ -164,7 +170,9 @@ void JanitorProcess::TakeReplies() {
     if (packet.cut) return Lose(Error("receive", "janitor", EMFILE));
     const Error ended("reply", "the janitor has ended", EPIPE);
     if (packet.size != sizeof(reply) || packet.count > 1) return Lose(ended);
-    const auto chore = std::ranges::find_if(running_, &IsWaiting);
+    const auto chore = std::ranges::find_if(running_, [&](const Running* one) {
+      return one->number == reply.number && IsWaiting(one);
+    });
     if (chore == running_.end() || (reply.sys_errno == 0) != static_cast<bool>(process))
       return Lose(ended);
     if (process) {
@@ -204,7 +212,7 @@ void JanitorProcess::EndAll(bool (*which)(const Running*), const Error& error) {
 void JanitorProcess::OnStarted(Running& chore, UniqueFd process) {
   chore.process = std::move(process);
   Result<PollHandle> ended =
-      PollHandle::Create(loop_, chore.process.get(), [this, &chore] { End(chore, std::nullopt); });
+      PollHandle::Create(loop_, chore.done_pipe.get(), [this, &chore] { End(chore, std::nullopt); });
   if (!ended) {
     Kill(chore);
     return End(chore, ended.error());
@@ -220,11 +228,13 @@ void JanitorProcess::Tick() {
   const auto now = steady_clock::now();
   bool stopped = false;
   for (Running* chore : running_) {
-    if (now < chore->end) continue;
-    stopped = stopped || IsWaiting(chore);
-    if (!IsWaiting(chore)) Kill(*chore);
+    if (IsWaiting(chore)) {
+      stopped = stopped || now >= chore->taken_by;
+    } else if (now >= chore->end) {
+      Kill(*chore);
+    }
   }
-  if (stopped) Lose(Error("reply", "it takes too long", ETIME));
+  if (stopped) Lose(Error("reply", "the janitor takes no order", EPIPE));
   if (!running_.empty() && tick_) tick_->Start(kTick, [this] { Tick(); });
 }
 
@@ -251,8 +261,15 @@ Task<Result<std::string>> JanitorProcess::DoOnce(const JanitorOrder& order) {
   Files files;
   PA_CO_TRY(files.input, OrderFile(order));
   PA_CO_TRY(files.answer, Memfd("answer"));
-  Running chore{.order = order, .end = steady_clock::now() + order.time};
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) co_return std::unexpected(Error("pipe2", "janitor", errno));
+  files.done.reset(fds[1]);
+  Running chore{.order = order,
+                .end = steady_clock::now() + order.time,
+                .done_pipe = UniqueFd(fds[0]),
+                .number = ++last_};
   PA_CO_TRY_VOID(Send(chore, files, order));
+  files.done.reset();
   Completion<std::optional<Error>>& done = chore.done;
   const std::optional<Error> failed = co_await done;
   if (failed) co_return std::unexpected(*failed);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -64,6 +65,7 @@ class JanitorProcess : public Janitor {
   UniqueFd socket_;
   PollHandle replies_;
   std::optional<TimerHandle> tick_;  // until Close
+  std::uint64_t last_ = 0;  // number of an order
   std::list<Running*> running_;      // that run or wait for the reply, the oldest first
   bool closed_ = false;
 };

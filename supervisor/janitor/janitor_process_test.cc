@@ -60,7 +60,14 @@ class JanitorProcessTest : public ::testing::Test {
     testing::RunUntil(&loop_, [&] { return !ChoresOf(janitor_.pid()).empty(); });
     return got;
   }
-  static std::vector<pid_t> ChoresOf(pid_t janitor) { return testing::ChildrenOf(janitor); }
+  // Without the one that waits for the next order.
+  static std::vector<pid_t> ChoresOf(pid_t janitor) {
+    std::vector<pid_t> chores = testing::ChildrenOf(janitor);
+    std::erase_if(chores, [](pid_t pid) {
+      return testing::ReadText("/proc/" + std::to_string(pid) + "/comm") != "pa-chore\n";
+    });
+    return chores;
+  }
 
   uv_loop_t loop_;
   std::vector<pid_t> reaped_;
@@ -147,7 +154,8 @@ TEST_F(JanitorProcessTest, KilledItIsStartedAgain) {
   EXPECT_EQ(Echo("one").value(), "one");
   const pid_t first = janitor_.pid();
   kill(first, SIGKILL);
-  EXPECT_EQ(Echo("two").value(), "two");
+  // Its last child may still do one order.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Echo("two").value(), "two");
   EXPECT_NE(janitor_.pid(), first);
   EXPECT_EQ(reaped_, std::vector<pid_t>{first});
 }
@@ -167,15 +175,12 @@ TEST_F(JanitorProcessTest, AChoreThatIsKilledIsDoneAgainAFewTimes) {
   EXPECT_EQ(killed.size(), 3u);
 }
 
-TEST_F(JanitorProcessTest, AStoppedOneIsReplacedWhenItsTimeIsOver) {
+// Ten seconds; its last child does one more order.
+TEST_F(JanitorProcessTest, AStoppedOneIsReplaced) {
   EXPECT_EQ(Echo("one").value(), "one");
   const pid_t first = janitor_.pid();
   kill(first, SIGSTOP);
-  EXPECT_EQ(Ask<std::string>({.chore = kTestEcho, .time = milliseconds(100)}, std::string("two"))
-                .error()
-                .sys_errno,
-            ETIME);
-  EXPECT_EQ(Echo("three").value(), "three");
+  for (const char* text : {"two", "three", "four"}) EXPECT_EQ(Echo(text).value(), text);
   EXPECT_NE(janitor_.pid(), first);
 }
 

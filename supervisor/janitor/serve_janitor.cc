@@ -1,6 +1,7 @@
 #include "supervisor/janitor/serve_janitor.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,13 +46,16 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
+constexpr int kSupervisorIsGone = 3;  // exit status
+constexpr int kPauseMs = 15;
+constexpr rlim_t kCpuSeconds = 1200;  // more than any order's time
 constexpr rlim_t kMemory = 2ull << 30;     // of addresses
 constexpr rlim_t kFileBytes = 512u << 20;  // more than kMaxJanitorBytes
 
 // What the process knows before the first order.
 struct Trade {
   std::span<const Chore> chores;
-  sandbox::SeccompProgram syscalls;
+  ChoreSandbox sandbox;
 };
 
 // What arrives with one order.
@@ -59,6 +63,7 @@ struct Received {
   JanitorPacket packet;
   UniqueFd input;
   UniqueFd answer;
+  UniqueFd done;  // a pipe: a byte says that there is an answer
   std::vector<UniqueFd> descriptors;
 };
 
@@ -66,13 +71,9 @@ struct Received {
 std::optional<Received> Receive(int socket) {
   const auto take = [&](JanitorPacket& into, std::vector<UniqueFd>& descriptors) {
     ReceivedPacket packet;
-    bool interrupted = false;  // by a child that has ended
     do {
       packet = ReceivePacket(socket, AsWritableBytes(into), MSG_CMSG_CLOEXEC);
-      interrupted = packet.size < 0 && errno == EINTR;
-      while (waitpid(-1, nullptr, WNOHANG) > 0) {
-      }
-    } while (interrupted);
+    } while (packet.size < 0 && errno == EINTR);
     for (std::size_t i = 0; i < packet.count; ++i) descriptors.emplace_back(packet.descriptors[i]);
     return packet.size == sizeof(into) && into.magic == JanitorPacket::kMagic;
   };
@@ -85,9 +86,10 @@ std::optional<Received> Receive(int socket) {
     if (!take(more, received.descriptors)) return std::nullopt;
     if (received.descriptors.size() == before) break;  // there was no room for them
   }
-  if (first.size() == 2) {
+  if (first.size() == 3) {
     received.input = std::move(first[0]);
     received.answer = std::move(first[1]);
+    received.done = std::move(first[2]);
   }
   return received;
 }
@@ -150,11 +152,7 @@ void Work(Received received, const Trade& trade) {
   if (!order) return refuse(order.error());
   const auto chore = std::ranges::find(trade.chores, order->chore, &Chore::name);
   if (chore == trade.chores.end()) return refuse(Error("janitor", order->chore, ENOSYS));
-  Limit(RLIMIT_CPU, static_cast<rlim_t>(received.packet.time_ms / 1000 + 1));
-  Limit(RLIMIT_FSIZE, kFileBytes);
-  Limit(RLIMIT_CORE, 0);
-  if (!kSanitized) Limit(RLIMIT_AS, kMemory);
-  if (auto confined = ConfineChore(order->read, order->write, *trade.syscalls); !confined) {
+  if (auto confined = ConfineChore(order->read, order->write, trade.sandbox); !confined) {
     return refuse(confined.error());
   }
   std::vector<int> descriptors;
@@ -166,49 +164,104 @@ void Work(Received received, const Trade& trade) {
   }
 }
 
-void Reply(int socket, int sys_errno, int process) {
-  const JanitorReply reply{sys_errno};
+void Reply(const Received& received, int sys_errno, int process) {
+  const JanitorReply reply{received.packet.number, sys_errno};
   const std::span<const int> descriptors(&process, process >= 0 ? 1 : 0);
-  static_cast<void>(SendPacket(socket, AsBytes(reply), descriptors, MSG_NOSIGNAL));
+  static_cast<void>(SendPacket(kJanitorFd, AsBytes(reply), descriptors, MSG_NOSIGNAL));
 }
 
-void Serve(Received received, const Trade& trade) {
-  const bool whole =
-      received.input && received.answer && received.descriptors.size() == received.packet.more;
-  if (!whole) return Reply(kJanitorFd, EMFILE, -1);
+// A process that waits for the next order and does it. `taken` is written to as soon as it has one.
+[[noreturn]] void DoNext(const Trade& trade, const UniqueFd& taken) {
+  std::optional<Received> received = Receive(kJanitorFd);
+  if (!received) _exit(kSupervisorIsGone);
+  static_cast<void>(WriteAll(taken.get(), "t"));
+  prctl(PR_SET_NAME, "pa-chore");
+  const bool whole = received->input && received->answer && received->done &&
+                     received->descriptors.size() == received->packet.more;
+  const UniqueFd self(static_cast<int>(whole ? syscall(SYS_pidfd_open, getpid(), 0) : -1));
+  const int error = whole ? errno : EMFILE;
+  Reply(*received, self ? 0 : error, self.get());
+  if (!self) _exit(0);
+  std::vector<int> kept = {0, 1, 2, received->input.get(), received->answer.get(),
+                           received->done.get()};
+  for (const UniqueFd& fd : received->descriptors) kept.push_back(fd.get());
+  std::ranges::sort(kept);
+  KeepOnly(kept);
+  const int done = received->done.get();
+  Work(std::move(*received), trade);
+  static_cast<void>(WriteAll(done, "d"));
+  _exit(0);
+}
+
+// Nothing: there can be none.
+std::optional<pid_t> ForkNext(const Trade& trade, const UniqueFd& taken) {
   const pid_t us = getpid();
   const pid_t child = fork();
-  if (child == 0) {
-    // Whoever kills us ends the chore, which nobody would wait for.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != us) _exit(0);
-    std::vector<int> kept = {0, 1, 2, received.input.get(), received.answer.get()};
-    for (const UniqueFd& fd : received.descriptors) kept.push_back(fd.get());
-    std::ranges::sort(kept);
-    KeepOnly(kept);
-    Work(std::move(received), trade);
-    _exit(0);
-  }
-  if (child < 0) return Reply(kJanitorFd, errno, -1);
-  // Not reaped yet, so the number is its own.
-  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-  const int error = process ? 0 : errno;
-  if (!process) kill(child, SIGKILL);
-  Reply(kJanitorFd, error, process.get());
+  if (child != 0) return child > 0 ? std::optional(child) : std::nullopt;
+  // Whoever kills us ends the chore, which nobody would wait for.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != us) _exit(0);
+  // Before the order, which need not wait for it either.
+  Limit(RLIMIT_CPU, kCpuSeconds);
+  Limit(RLIMIT_FSIZE, kFileBytes);
+  Limit(RLIMIT_CORE, 0);
+  if (!kSanitized) Limit(RLIMIT_AS, kMemory);
+  if (!ConfineToFiles(trade.sandbox)) _exit(0);
+  DoNext(trade, taken);
 }
 
 void OnChild(int) {}
 
+// Reaps those that have ended; how `next` has, or nothing.
+std::optional<int> Reap(pid_t next) {
+  std::optional<int> ended;
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == next) ended = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  }
+  return ended;
+}
+
+// One process waits always, so that an order need not wait for a fork(2).
+int Serve(const Trade& trade) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return 1;
+  const UniqueFd read_end(fds[0]);
+  const UniqueFd taken(fds[1]);
+  for (;;) {
+    const std::optional<pid_t> next = ForkNext(trade, taken);
+    if (!next) return 1;  // the supervisor starts another one, which may have more luck
+    for (bool waits = true; waits;) {
+      char byte = 0;
+      waits = read(read_end.get(), &byte, 1) != 1;
+      const std::optional<int> ended = Reap(*next);
+      if (waits && ended == kSupervisorIsGone) return 0;
+      if (ended) waits = false;  // also one that was killed before it had an order
+    }
+    // A call that has just been answered goes on now: it has the processors first, unless there is
+    // another order.
+    pollfd order{kJanitorFd, POLLIN, 0};
+    poll(&order, 1, kPauseMs);
+  }
+}
+
 }  // namespace
 
-Result<sandbox::SeccompProgram> ChoreSyscalls() {
-  return sandbox::CompileSeccomp(sandbox::SeccompProfile::kJanitor, sandbox::Network::kNone, 0);
+Result<ChoreSandbox> PrepareChores() {
+  const sandbox::LandlockSupport kernel = sandbox::DetectLandlock();
+  if (kernel.abi < 1) return std::unexpected(Error("landlock", "janitor", kernel.sys_errno));
+  PA_TRY(sandbox::SeccompProgram program,
+         sandbox::CompileSeccomp(sandbox::SeccompProfile::kJanitor, sandbox::Network::kNone, 0));
+  return ChoreSandbox{kernel.abi, std::move(program)};
+}
+
+Result<void> ConfineToFiles(const ChoreSandbox& by) {
+  if (!kSanitized) PA_TRY_VOID(sandbox::LoadSeccomp(*by.syscalls));
+  return {};
 }
 
 Result<void> ConfineChore(const std::vector<std::string>& read,
-                          const std::vector<std::string>& write, std::string_view syscalls) {
-  const sandbox::LandlockSupport kernel = sandbox::DetectLandlock();
-  if (kernel.abi < 1) return std::unexpected(Error("janitor: landlock", "", kernel.sys_errno));
+                          const std::vector<std::string>& write, const ChoreSandbox& by) {
   sandbox::Confinement confinement;
   for (const std::string& path : read) {
     confinement.paths.push_back(
@@ -217,15 +270,14 @@ Result<void> ConfineChore(const std::vector<std::string>& read,
   for (const std::string& path : write) {
     confinement.paths.push_back({path, sandbox::kReadWrite, "chore", sandbox::Symlinks::kRefuse});
   }
-  if (kernel.abi >= 2 || write.empty()) {
-    PA_TRY(const sandbox::PreparedSandbox prepared, sandbox::PrepareLandlock(confinement));
+  if (by.landlock_abi >= 2 || write.empty()) {
+    PA_TRY(const sandbox::PreparedSandbox prepared, sandbox::PrepareLandlock(confinement, by.landlock_abi));
     PA_TRY_VOID(sandbox::Enforce(prepared.landlock_ruleset.get()));
   }
-  if (!kSanitized) PA_TRY_VOID(sandbox::LoadSeccomp(syscalls));
   return {};
 }
 
-int ServeJanitor(std::span<const Chore> chores) {
+int ServeJanitor(const std::vector<Chore>& chores) {
   int type = 0;
   socklen_t length = sizeof(type);
   const bool socket = getsockopt(kJanitorFd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
@@ -240,14 +292,12 @@ int ServeJanitor(std::span<const Chore> chores) {
     return 1;
   }
   if (!sandbox::DropCapabilities()) return 1;
-  const Result<sandbox::SeccompProgram> syscalls = ChoreSyscalls();
-  if (!syscalls) return 1;
+  const Result<ChoreSandbox> sandbox = PrepareChores();
+  if (!sandbox) return 1;
   // What a chore prints nobody reads.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return 1;
   prctl(PR_SET_NAME, "pa-janitor");
-  const Trade trade{chores, *syscalls};
-  while (std::optional<Received> received = Receive(kJanitorFd)) Serve(*std::move(received), trade);
-  return 0;
+  return Serve({chores, *sandbox});
 }
 
 }  // namespace pa

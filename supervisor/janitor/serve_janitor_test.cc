@@ -63,11 +63,12 @@ int Tries(const std::string& what, const std::string& base) {
 
 // In a child, whose exit status it is; 99: it could not be confined.
 int InChild(bool confined, const std::string& what, const std::string& base) {
-  const Result<sandbox::SeccompProgram> syscalls = ChoreSyscalls();
+  const Result<ChoreSandbox> sandbox = PrepareChores();
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (confined && !ConfineChore({base + "/read"}, {base + "/write"}, **syscalls)) _exit(99);
+    if (confined && !ConfineToFiles(*sandbox)) _exit(99);
+    if (confined && !ConfineChore({base + "/read"}, {base + "/write"}, *sandbox)) _exit(99);
     _exit(Tries(what, base));
   }
   int status = 0;
@@ -118,7 +119,7 @@ TEST(ServeJanitor, APathThatBecameASymlinkIsRefused) {
   const testing::TempDir directory;
   const std::string base = directory.path();
   ASSERT_EQ(symlink("/etc", (base + "/write").c_str()), 0);
-  const Result<void> confined = ConfineChore({}, {base + "/write"}, "");
+  const Result<void> confined = ConfineChore({}, {base + "/write"}, *PrepareChores());
   ASSERT_FALSE(confined);
   EXPECT_EQ(confined.error().sys_errno, ELOOP);
 }

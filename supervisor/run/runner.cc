@@ -40,6 +40,9 @@ using std::chrono::milliseconds;
 constexpr std::size_t kReadBytes = 256u << 10;
 // Whoever kills workers that wait may kill the next one, too.
 constexpr int kRunAttempts = 3;
+// At the end: what is left then the next instance removes.
+constexpr milliseconds kLastCleaning{500};
+constexpr milliseconds kLookAgain{5};
 
 // A loopback that is the host's would be no loopback of the command's own.
 Execution NoLoopback(const std::string& why) {
@@ -103,8 +106,8 @@ struct Runner::Impl {
         store(result_store),
         groups(std::in_place, uv_loop),
         exiting_workers(std::in_place, uv_loop),
-        remover(std::in_place, uv_loop),
         janitor(uv_loop, config.janitor, [this](pid_t pid) { exiting_workers->Add(pid); }),
+        remover(std::in_place, janitor),
         tree(uv_loop, janitor, config.state_home),
         slots(config.tmp_base,
               [this](HeldTree held, UniqueFd lock) {
@@ -152,6 +155,7 @@ struct Runner::Impl {
   bool IsWorker(pid_t pid);
   void Close();
   void Idle();
+  void Clean();
 
   uv_loop_t* loop;
   RunnerConfig config;
@@ -159,8 +163,8 @@ struct Runner::Impl {
   std::optional<CallGroups> groups;  // this and the next three: until shutdown
   std::optional<Launchers> launchers;
   std::optional<ExitingWorkers> exiting_workers;
-  std::optional<TreeRemover> remover;
   JanitorProcess janitor;
+  std::optional<TreeRemover> remover;
   TreeGuard tree;
   SlotPool slots;
   Trial trial;
@@ -183,6 +187,7 @@ struct Runner::Impl {
   std::function<void()> shutdown_done;
   std::optional<TimerHandle> force;
   std::optional<TimerHandle> idle;
+  std::chrono::steady_clock::time_point last_cleaning = {};
 };
 
 Runner::Runner(uv_loop_t* loop, RunnerConfig config, ResultStore& store)
@@ -527,15 +532,25 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     tree.Close();
-    janitor.Close();
-    remover.reset();
     launchers.reset();
     if (context) orphans.Kill(context->is_worker);
-    exiting_workers.reset();
-    groups.reset();
     slots.RemoveAll();
-    std::exchange(shutdown_done, nullptr)();
+    last_cleaning = std::chrono::steady_clock::now() + kLastCleaning;
+    Clean();
   });
+}
+
+// Whoever ends us does not wait for long.
+void Runner::Impl::Clean() {
+  if (!remover->empty() && std::chrono::steady_clock::now() < last_cleaning) {
+    return idle->Start(kLookAgain, [this] { Clean(); });
+  }
+  janitor.Close();
+  remover.reset();
+  if (context) orphans.Kill(context->is_worker);
+  exiting_workers.reset();
+  groups.reset();
+  std::exchange(shutdown_done, nullptr)();
 }
 
 void Runner::Discard(const std::string& path) {
@@ -560,6 +575,7 @@ void Runner::Renew() {
 }
 
 uv_loop_t* Runner::loop() const { return impl_->loop; }
+Janitor& Runner::janitor() { return impl_->janitor; }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beginnings.waiting(); }

@@ -108,7 +108,7 @@ class Runner {
   // temporary directory is left (a directory that cannot be removed within half a second is left to
   // the next instance).
   void Shutdown(std::function<void()> done);
-  // Removes a directory of ours, in turns with the loop (TreeRemover).
+  // Removes a directory of ours, by the janitor (TreeRemover).
   void Discard(const std::string& path);
   // True at most once an hour: for the removal of what has expired.
   bool OnceAnHour();
@@ -116,6 +116,7 @@ class Runner {
   // changed. Commands that run or wait go on.
   void Renew();
   uv_loop_t* loop() const;
+  Janitor& janitor();  // for work in trees that commands write
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin
   FileTurns& file_turns();

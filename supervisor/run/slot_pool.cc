@@ -22,6 +22,7 @@ using sandbox::Access;
 // Each use leaves two rules in the ruleset, for a proc and a devpts that are gone
 // (worker/child.cc).
 constexpr int kMaxUses = 64;
+constexpr char kCanary[] = "canary";
 
 // A command cannot leave its directory by name, but it can take the permissions from it.
 bool ModeIntact(const std::string& path) {
@@ -158,13 +159,13 @@ void SlotPool::Discard(const Slot& slot) {
 
 Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
   PA_TRY_VOID(EnsureInstance());
-  std::string path = instance_->path() + "/canary";
+  std::string path = instance_->path() + "/" + kCanary;
   const bool open_to_all =
       std::ranges::any_of(confinement.paths, [&](const sandbox::PathGrant& grant) {
         return path.starts_with(grant.path + (grant.path.ends_with('/') ? "" : "/"));
       });
   if (open_to_all) return "";
-  const UniqueFd file(openat(instance_->directory()->get(), "canary",
+  const UniqueFd file(openat(instance_->directory()->get(), kCanary,
                              O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return std::unexpected(Error("open", path, errno));
   PA_TRY_VOID(WriteAll(file.get(), "canary"));
@@ -172,8 +173,12 @@ Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
 }
 
 void SlotPool::RemoveAll() {
-  free_.clear();
+  Renew();
+  if (!instance_) return;
+  unlinkat(instance_->directory()->get(), kCanary, 0);
+  InstanceDir::Stale whole = std::move(*instance_).Release();
   instance_.reset();
+  remove_(std::move(whole.tree), std::move(whole.lock));
 }
 
 Result<void> SlotPool::EnsureInstance() {

@@ -79,7 +79,7 @@ class SlotPool {
   // Lets no present slot serve another command: free slots are discarded now, the others when they
   // are released.
   void Renew();
-  // Removes all free slots and the instance directory. No slot may be in use.
+  // Removes all free slots, and has the instance directory removed. No slot may be in use.
   void RemoveAll();
 
   std::size_t free_slots() const { return free_.size(); }

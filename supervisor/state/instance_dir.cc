@@ -99,6 +99,13 @@ InstanceDir::~InstanceDir() {
   if (emptied && *emptied) unlinkat(base_.get(), name.c_str(), AT_REMOVEDIR);
 }
 
+InstanceDir::Stale InstanceDir::Release() && {
+  UniqueFd lock(fcntl(lock_->get(), F_DUPFD_CLOEXEC, 0));
+  lock_.reset();
+  return {{std::make_shared<const UniqueFd>(std::move(base_)), path_.substr(path_.rfind('/') + 1)},
+          std::move(lock)};
+}
+
 bool InstanceDir::Repair() const { return IsOurs(lock_->get()) || fchmod(lock_->get(), 0700) == 0; }
 
 bool InstanceDir::Exists() const { return IsSameDirectory(lock_->get(), path_); }

@@ -1,5 +1,5 @@
 // InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp. The destructor removes
-// it, as far as it can do so within half a second.
+// it, as far as it can do so within half a second; where commands wrote, Release() it instead.
 //
 //    Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
 //
@@ -35,6 +35,8 @@ class InstanceDir {
   const std::string& path() const { return path_; }
   // Use this, and not the path, to make and remove files in it: the path may lead elsewhere by now.
   const std::shared_ptr<const UniqueFd>& directory() const { return lock_; }
+  // For somebody else to remove: then the destructor leaves it alone.
+  Stale Release() &&;
   bool Exists() const;  // false: somebody has removed it
   // Restores its permissions. A command can remove them: Landlock does not restrict chmod.
   bool Repair() const;

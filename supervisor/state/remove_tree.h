@@ -4,7 +4,7 @@
 //    Result<bool> removed = RemoveTree(parent.get(), name, std::chrono::milliseconds(100));
 //    if (removed && !*removed) ...     // the time is used up: call it again
 //
-// TreeRemover (supervisor/state/tree_remover.h) does so in the background.
+// Where commands of ours wrote, TreeRemover (supervisor/state/tree_remover.h) has the janitor do it.
 #pragma once
 
 #include <chrono>

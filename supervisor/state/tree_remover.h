@@ -1,26 +1,25 @@
-// TreeRemover: removes trees a little at a time, in turns with everything else on the loop. A
-// command can leave millions of files, and no call should wait for their removal.
+// TreeRemover: removes trees, one after the other, by the janitor. A command can leave millions of
+// files, and no call should wait for their removal.
 //
-//    TreeRemover remover(loop);
+//    TreeRemover remover(janitor);
 //    remover.Add({instance_directory, "3"});
 //
 // Trees that are left when it is destroyed are in a directory that the next instance removes
-// (instance_dir.h).
+// (instance_dir.h). Close the janitor before that.
 #pragma once
-
-#include <uv.h>
 
 #include <list>
 
 #include "base/unique_fd.h"
-#include "supervisor/loop/uv_handles.h"
+#include "supervisor/janitor/janitor.h"
+#include "supervisor/loop/task.h"
 #include "supervisor/state/remove_tree.h"
 
 namespace pa {
 
 class TreeRemover {
  public:
-  explicit TreeRemover(uv_loop_t* loop) : timer_(loop) {}
+  explicit TreeRemover(Janitor& janitor) : janitor_(janitor) {}
   TreeRemover(const TreeRemover&) = delete;
   TreeRemover& operator=(const TreeRemover&) = delete;
 
@@ -32,13 +31,12 @@ class TreeRemover {
   struct Item {
     HeldTree tree;
     UniqueFd lock;
-    int steps = 0;
   };
 
-  void Step();
+  Task<bool> Work();
 
+  Janitor& janitor_;
   std::list<Item> items_;
-  TimerHandle timer_;
 };
 
 }  // namespace pa

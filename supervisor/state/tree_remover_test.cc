@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_janitor.h"
 
 namespace pa {
 namespace {
@@ -45,10 +46,11 @@ class TrashTest : public ::testing::Test {
 
   testing::TempDir dir_;
   uv_loop_t loop_;
+  testing::ThreadJanitor janitor_{&loop_};
 };
 
-TEST_F(TrashTest, LargeOnesTakeTheirTurnsWithTheLoop) {
-  TreeRemover remover(&loop_);
+TEST_F(TrashTest, LargeOnesHoldUpNobody) {
+  TreeRemover remover(janitor_);
   const std::string first = Tree("first", 5000);
   const std::string second = Tree("second", 10);
   const std::string lock_file = dir_.path() / "lock";
@@ -65,7 +67,7 @@ TEST_F(TrashTest, LargeOnesTakeTheirTurnsWithTheLoop) {
 }
 
 TEST_F(TrashTest, WhatCannotBeRemovedDoesNotHoldUpTheRest) {
-  TreeRemover remover(&loop_);
+  TreeRemover remover(janitor_);
   remover.Add(Held(dir_.path() / "absent"));
   const std::string tree = Tree("small", 3);
   remover.Add(Held(tree));

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "policy/path.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/janitor/file_chores.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/state/state_directory.h"
@@ -272,12 +273,9 @@ Task<bool> DiscardExpired(const std::string& base, CallContext& call) {
 // A worker that was killed, or could not sync, has moved it all the same. First where it is now, as
 // the worker does.
 Task<Result<void>> SyncMoved(const TrashEntry& entry, CallContext& call) {
-  Task<Result<void>> task = InBackground<Result<void>>(
-      call.runner.loop(),
-      [to = entry.directory, from = entry.path.substr(0, entry.path.rfind('/'))] {
-        const Result<void> arrived = SyncPath(to);
-        return arrived ? SyncPath(from) : arrived;
-      });
+  const std::vector<std::string> places = {entry.directory,
+                                           entry.path.substr(0, entry.path.rfind('/'))};
+  Task<Result<void>> task = SyncPaths(call.runner.janitor(), places);
   Result<void> synced = co_await task;
   co_return synced;
 }

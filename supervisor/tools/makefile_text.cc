@@ -198,18 +198,14 @@ std::optional<MakefileOnDisk> FindMakefile(int directory_fd) {
   return std::nullopt;
 }
 
-Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file) {
-  // O_NONBLOCK: what was a regular file a moment ago may be a FIFO now.
-  const UniqueFd fd(
-      openat(directory_fd, file.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) return std::unexpected(Error{"openat", file.name, errno});
-  return ReadFileFrom(fd.get(), file.name, kMaxMakefileBytes);
+Task<Result<std::string>> ReadMakefile(Janitor& janitor, OpenedDirectory directory,
+                                       const MakefileOnDisk& file) {
+  return ReadTextIn(janitor, std::move(directory), file.name, kMaxMakefileBytes);
 }
 
-Result<std::string> ReadIncluded(int directory_fd, const std::string& name) {
-  const UniqueFd fd = OpenBeneath(directory_fd, name.c_str(), O_RDONLY | O_NONBLOCK);
-  if (!fd) return std::unexpected(Error{"openat2", name, errno});
-  return ReadFileFrom(fd.get(), name, kMaxMakefileBytes);
+Task<Result<std::string>> ReadIncluded(Janitor& janitor, OpenedDirectory directory,
+                                       const std::string& name) {
+  return ReadTextIn(janitor, std::move(directory), name, kMaxMakefileBytes, Links::kBeneath);
 }
 
 namespace {

@@ -1,7 +1,8 @@
 // The Makefile as a file: which one make takes, its text, and the descriptions in the text.
 //
 //    std::optional<MakefileOnDisk> file = FindMakefile(directory.fd());
-//    Result<std::string> text = ReadMakefile(directory.fd(), *file);
+//    Task<Result<std::string>> reading = ReadMakefile(janitor, {directory.path(), fd}, *file);
+//    Result<std::string> text = co_await reading;
 //    std::map<std::string, std::string> descriptions = TargetDescriptions(*text);
 //
 // The text never decides what is a target: only make knows (target_discovery.h).
@@ -13,6 +14,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "supervisor/janitor/file_chores.h"
+#include "supervisor/loop/task.h"
 #include "supervisor/tools/target_cache.h"
 
 namespace pa {
@@ -30,12 +33,14 @@ struct MakefileOnDisk {
 std::optional<MakefileOnDisk> FindMakefile(int directory_fd);
 
 // Refuses a symlink, anything but a regular file, and more than kMaxMakefileBytes.
-Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file);
+Task<Result<std::string>> ReadMakefile(Janitor& janitor, OpenedDirectory directory,
+                                       const MakefileOnDisk& file);
 
 // Reads a file that a Makefile includes, by the name that make gives it. Refuses anything but a
 // regular file, more than kMaxMakefileBytes, and names that lead out of the directory, also through
 // symlinks; other symlinks are followed.
-Result<std::string> ReadIncluded(int directory_fd, const std::string& name);
+Task<Result<std::string>> ReadIncluded(Janitor& janitor, OpenedDirectory directory,
+                                       const std::string& name);
 
 // The description of each target: `target: ... ## text`, else the comment right above its rule.
 std::map<std::string, std::string> TargetDescriptions(std::string_view text);

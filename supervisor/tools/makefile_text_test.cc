@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "base/unique_fd.h"
+#include "tests/support/await.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_janitor.h"
 
 namespace pa {
 namespace {
@@ -25,6 +27,13 @@ class MakefileTextTest : public ::testing::Test {
     return file ? file->name : "";
   }
 
+  Result<std::string> TextOf(const MakefileOnDisk& file) {
+    return testing::Await(loop_, ReadMakefile(janitor_, {dir_.path(), fd_.get()}, file));
+  }
+
+  testing::OwnLoop own_;
+  uv_loop_t& loop_ = own_.loop;
+  testing::ThreadJanitor janitor_{&loop_};
   testing::TempDir dir_;
   const UniqueFd fd_{open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
 };
@@ -45,13 +54,13 @@ TEST_F(MakefileTextTest, ReadsRegularFilesOnly) {
   auto file = FindMakefile(fd_.get());
   ASSERT_TRUE(file.has_value());
   EXPECT_FALSE(file->regular);
-  EXPECT_FALSE(ReadMakefile(fd_.get(), *file).has_value());
+  EXPECT_FALSE(TextOf(*file).has_value());
   fs::remove(dir_.path() / "Makefile");
   ASSERT_EQ(mkfifo((dir_.path() / "Makefile").c_str(), 0600), 0);
-  EXPECT_FALSE(ReadMakefile(fd_.get(), *FindMakefile(fd_.get())).has_value());
+  EXPECT_FALSE(TextOf(*FindMakefile(fd_.get())).has_value());
   fs::remove(dir_.path() / "Makefile");
   Write("Makefile", "all:\n");
-  EXPECT_EQ(ReadMakefile(fd_.get(), *FindMakefile(fd_.get())).value(), "all:\n");
+  EXPECT_EQ(TextOf(*FindMakefile(fd_.get())).value(), "all:\n");
 }
 
 TEST_F(MakefileTextTest, StampChangesWithTheFile) {

@@ -153,7 +153,7 @@ CommandPlan DatabasePlan(const Work& work, const TargetKey& key) {
 }
 
 TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk& file,
-                std::string text, std::string make) {
+                std::string make) {
   struct stat directory{};
   fstat(work.directory.fd(), &directory);
   TargetKey key{.directory = work.directory.path(),
@@ -161,7 +161,7 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .directory_inode = directory.st_ino,
                 .makefile = file.name,
                 .stamp = file.stamp,
-                .text = std::move(text),
+                .text = "",
                 .make = std::move(make),
                 .policy = call.policy,
                 .environment = MakeEnvironment(call)};
@@ -200,15 +200,18 @@ std::vector<std::string> Included(const std::vector<std::string>& makefiles,
 
 // The Makefile's own descriptions, then those of what it includes. A file that cannot be read or is
 // no file of the project describes nothing.
-std::map<std::string, std::string> Descriptions(const Work& work, const std::string& text,
-                                                std::span<const std::string> included) {
+Task<std::map<std::string, std::string>> Descriptions(const Work& work, const std::string& text,
+                                                      std::span<const std::string> included,
+                                                      CallContext& call) {
   constexpr std::size_t kMaxRead = 16;
   std::map<std::string, std::string> descriptions = TargetDescriptions(text);
   for (const std::string& name : included.first(std::min(included.size(), kMaxRead))) {
-    const Result<std::string> more = ReadIncluded(work.directory.fd(), name);
+    Task<Result<std::string>> reading =
+        ReadIncluded(call.runner.janitor(), {work.directory.path(), work.directory.fd()}, name);
+    const Result<std::string> more = co_await reading;
     if (more) descriptions.merge(TargetDescriptions(*more));
   }
-  return descriptions;
+  co_return descriptions;
 }
 
 TargetList ListOf(const std::string& makefile, const MakeDatabase& database,
@@ -235,7 +238,8 @@ bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeData
 
 // `readable`: the key holds the Makefile's text.
 Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallContext& call,
-                                const MakefileOnDisk& file, TargetKey key, bool readable) {
+                                const MakefileOnDisk& file, TargetKey key, bool readable,
+                                bool alone) {
   const bool racy = IsRacy(file.stamp);
   DatabaseSink sink;
   const RunOptions options{.sink = &sink,
@@ -253,9 +257,12 @@ Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallConte
       call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
   }
-  TargetList list = ListOf(file.name, sink.database(), Descriptions(work, key.text, included));
+  Task<std::map<std::string, std::string>> describing =
+      Descriptions(work, key.text, included, call);
+  const std::map<std::string, std::string> descriptions = co_await describing;
+  TargetList list = ListOf(file.name, sink.database(), descriptions);
   if (readable && MayBeKept(work, key, racy, sink.database())) {
-    call.targets.Store(std::move(key), list);
+    call.targets.Store(std::move(key), list, alone);
   }
   call.targets.Saw(work.directory.path(), list, included);
   co_return list;
@@ -270,9 +277,18 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
     call.targets.Saw(work.directory.path(), {});
     co_return std::unexpected(NoMakefile(work, call));
   }
-  Result<std::string> text = ReadMakefile(work.directory.fd(), *file);
+  const bool alone = call.runner.running() == 0;
+  TargetKey key = KeyOf(work, call, *file, std::move(make));
+  if (const TargetList* known = call.targets.FindByStamp(key)) {
+    TargetList list = *known;
+    call.targets.Saw(work.directory.path(), list);
+    co_return list;
+  }
+  Task<Result<std::string>> reading =
+      ReadMakefile(call.runner.janitor(), {work.directory.path(), work.directory.fd()}, *file);
+  Result<std::string> text = co_await reading;
   const bool readable = text.has_value();
-  TargetKey key = KeyOf(work, call, *file, readable ? std::move(*text) : "", std::move(make));
+  if (readable) key.text = std::move(*text);
   if (const TargetList* known = readable ? call.targets.Find(key) : nullptr) {
     // A copy before anybody is told: on_change may lead anywhere.
     TargetList list = *known;
@@ -282,7 +298,7 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
   policy::Allow allow =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
   Task<DiscoveredTargets> task =
-      AskMake(work, std::move(allow), call, *file, std::move(key), readable);
+      AskMake(work, std::move(allow), call, *file, std::move(key), readable, alone);
   DiscoveredTargets targets = co_await task;
   co_return targets;
 }

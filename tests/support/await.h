@@ -13,6 +13,18 @@
 
 namespace pa::testing {
 
+// A loop that ends with the test, and all that it holds with it.
+struct OwnLoop {
+  OwnLoop() { uv_loop_init(&loop); }
+  ~OwnLoop() {
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+  }
+  OwnLoop(const OwnLoop&) = delete;
+  OwnLoop& operator=(const OwnLoop&) = delete;
+  uv_loop_t loop;
+};
+
 // Runs `loop` until the task is done. Run it with UV_RUN_DEFAULT afterwards to end all that it
 // holds.
 template <typename T>

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "supervisor/guard/guard_chores.h"
+#include "supervisor/run/run_chores.h"
 
 namespace pa::testing {
 namespace {
@@ -43,8 +43,7 @@ std::string Inodes(std::string_view, Descriptors descriptors) {
 }  // namespace
 
 std::vector<Chore> ChoresForTests() {
-  const auto guard = GuardChores();
-  std::vector<Chore> chores(guard.begin(), guard.end());
+  std::vector<Chore> chores = RunChores();
   chores.push_back(
       {kTestEcho, [](std::string_view input, Descriptors) { return Pack(Text(input)); }});
   chores.push_back({kTestPid, [](std::string_view, Descriptors) { return Pack(int{getpid()}); }});

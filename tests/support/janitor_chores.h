@@ -22,6 +22,6 @@ inline constexpr std::string_view kTestHang = "test-hang";
 inline constexpr std::string_view kTestMemory = "test-memory";
 inline constexpr std::string_view kTestDescriptors = "test-descriptors";  // -> vector<uint64>
 
-std::vector<Chore> ChoresForTests();  // with those of the guard
+std::vector<Chore> ChoresForTests();  // with those of the server
 
 }  // namespace pa::testing

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/guard/guard_chores.h"
 #include "supervisor/janitor/janitor.h"
 #include "supervisor/loop/background.h"
+#include "tests/support/janitor_chores.h"
 
 namespace pa::testing {
 
@@ -23,7 +23,7 @@ class ThreadJanitor : public Janitor {
   explicit ThreadJanitor(uv_loop_t* loop) : loop_(loop) {}
 
   Task<Result<std::string>> Do(JanitorOrder order) override {
-    const auto chores = GuardChores();
+    const std::vector<Chore> chores = ChoresForTests();
     const auto chore = std::ranges::find(chores, order.chore, &Chore::name);
     if (chore == chores.end())
       co_return std::unexpected(Error("janitor", std::string(order.chore)));

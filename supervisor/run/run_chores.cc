@@ -1,0 +1,18 @@
+#include "supervisor/run/run_chores.h"
+
+#include <span>
+
+#include "supervisor/guard/guard_chores.h"
+#include "supervisor/janitor/file_chores.h"
+
+namespace pa {
+
+std::vector<Chore> RunChores() {
+  std::vector<Chore> chores;
+  for (const std::span<const Chore> room : {FileChores(), GuardChores()}) {
+    chores.insert(chores.end(), room.begin(), room.end());
+  }
+  return chores;
+}
+
+}  // namespace pa
