@@ -13,18 +13,22 @@
 // what the policy lets commands read, or if the configuration puts it elsewhere (core.worktree).
 // Alternates (objects/info/alternates) are never granted: they may name any path.
 //
-//    const auto repository = FindRepository(policy, directory);
-//    if (!repository) ...                   // a DirectoryRefusal
+//    RepositoryTexts texts;
+//    const auto repository = FindRepository(directory.path(), VisiblePaths(policy), texts);
+//    if (!repository) ...                   // a RepositoryRefusal; perhaps a text is needed
 //    if (!*repository) ...                  // there is none
 //    needs.extra = (*repository)->grants;   // Needs of policy/decide.h
 #pragma once
 
 #include <cstddef>
 #include <expected>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "policy/policy.h"
 #include "policy/working_directory.h"
 #include "sandbox/confinement.h"
@@ -42,9 +46,28 @@ struct Repository {
   std::vector<sandbox::PathGrant> grants;
 };
 
+// What stands in files that an agent can write, as far as it was read. Others read it: a janitor's
+// process (supervisor/run/repository_finder.h).
+struct RepositoryTexts {
+  std::map<std::string, std::optional<std::string>> lines = {};  // by path, as ReadLinkLine
+  std::map<std::string, Result<std::string>> work_trees = {};    // the same, as ReadWorkTree
+};
+struct RepositoryRefusal : DirectoryRefusal {
+  // A file that decides and that is not among the texts; "" = none.
+  std::string needed_line = {};
+  std::string needed_work_tree = {};
+};
+using RepositoryOr = std::expected<std::optional<Repository>, RepositoryRefusal>;
+
 // Nothing: there is no repository here, and git itself shall say so. Refused: a repository is named
-// that must not be used.
-std::expected<std::optional<Repository>, DirectoryRefusal> FindRepository(
-    const Policy& policy, const WorkingDirectory& directory);
+// that must not be used, or another text is needed. It opens no file. `directory`: a working
+// directory, resolved. `visible`: the paths that commands may read (VisiblePaths).
+RepositoryOr FindRepository(const std::string& directory, std::span<const std::string> visible,
+                            const RepositoryTexts& texts);
+// The only line of `path`, which must be a regular file and no symlink; nothing when there is none.
+Result<std::optional<std::string>> ReadLinkLine(const std::string& path);
+// core.worktree as that file of configuration has it, "" if it has none.
+Result<std::string> ReadWorkTree(const std::string& file);
+std::vector<std::string> VisiblePaths(const Policy& policy);
 
 }  // namespace pa::policy

@@ -49,7 +49,20 @@ class RepositoryTest : public ::testing::Test {
   std::expected<std::optional<Repository>, DirectoryRefusal> Find(const fs::path& path) {
     auto directory = ValidateWorkingDirectory(policy_, path);
     EXPECT_TRUE(directory.has_value()) << directory.error().message;
-    return FindRepository(policy_, *directory);
+    RepositoryTexts texts;
+    for (;;) {
+      RepositoryOr found = FindRepository(directory->path(), VisiblePaths(policy_), texts);
+      if (found) return *found;
+      const RepositoryRefusal& refusal = found.error();
+      if (!refusal.needed_line.empty()) {
+        texts.lines[refusal.needed_line] = ReadLinkLine(refusal.needed_line).value();
+      } else if (!refusal.needed_work_tree.empty()) {
+        texts.work_trees.emplace(refusal.needed_work_tree,
+                                 ReadWorkTree(refusal.needed_work_tree));
+      } else {
+        return std::unexpected(refusal);
+      }
+    }
   }
   Repository Found(const fs::path& path) {
     auto found = Find(path);

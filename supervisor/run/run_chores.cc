@@ -4,12 +4,13 @@
 
 #include "supervisor/guard/guard_chores.h"
 #include "supervisor/janitor/file_chores.h"
+#include "supervisor/run/repository_finder.h"
 
 namespace pa {
 
 std::vector<Chore> RunChores() {
   std::vector<Chore> chores;
-  for (const std::span<const Chore> room : {FileChores(), GuardChores()}) {
+  for (const std::span<const Chore> room : {FileChores(), GuardChores(), RepositoryChores()}) {
     chores.insert(chores.end(), room.begin(), room.end());
   }
   return chores;

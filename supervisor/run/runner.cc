@@ -164,6 +164,7 @@ struct Runner::Impl {
   std::optional<Launchers> launchers;
   std::optional<ExitingWorkers> exiting_workers;
   JanitorProcess janitor;
+  RepositoryFinder repositories{janitor};
   std::optional<TreeRemover> remover;
   TreeGuard tree;
   SlotPool slots;
@@ -576,6 +577,7 @@ void Runner::Renew() {
 
 uv_loop_t* Runner::loop() const { return impl_->loop; }
 Janitor& Runner::janitor() { return impl_->janitor; }
+RepositoryFinder& Runner::repositories() { return impl_->repositories; }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beginnings.waiting(); }

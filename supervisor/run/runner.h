@@ -36,6 +36,7 @@
 #include "supervisor/run/index_uses.h"
 #include "supervisor/run/lanes.h"
 #include "supervisor/run/output_sink.h"
+#include "supervisor/run/repository_finder.h"
 #include "supervisor/run/run_record.h"
 #include "supervisor/state/git_identity.h"
 
@@ -116,6 +117,7 @@ class Runner {
   // changed. Commands that run or wait go on.
   void Renew();
   uv_loop_t* loop() const;
+  RepositoryFinder& repositories();
   Janitor& janitor();  // for work in trees that commands write
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin

@@ -122,17 +122,19 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
   return reader;
 }
 
-PreparedGit StartGit(const Work& work, policy::Permission permission, const CallContext& call) {
-  PA_TRY(auto executable, Require("git", work, call));
-  auto repository = policy::FindRepository(*call.policy, work.directory);
-  if (!repository) return std::unexpected(InvalidDirectory(repository.error()));
+Task<PreparedGit> StartGit(const Work& work, policy::Permission permission, CallContext& call) {
+  PA_CO_TRY(auto executable, Require("git", work, call));
+  Task<RepositoryFinder::Found> finding =
+      call.runner.repositories().Find(call.policy, work.directory);
+  RepositoryFinder::Found repository = co_await finding;
+  if (!repository) co_return std::unexpected(InvalidDirectory(repository.error()));
   Git git{.permission = std::move(permission),
           .executable = std::move(executable),
           .repository = std::move(*repository)};
   if (git.repository) git.grants = git.repository->grants;
   for (const auto& [key, value] : kOwnSettings)
     git.settings.push_back({std::string(key), std::string(value)});
-  return git;
+  co_return git;
 }
 
 void MakeAlone(Git& git) {
@@ -153,7 +155,10 @@ Environment GitEnvironment(const Work& work, const Git& git, const CallContext& 
 }
 
 Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call) {
-  PA_CO_TRY(Git git, StartGit(work, std::move(permission), call));
+  Task<PreparedGit> starting = StartGit(work, std::move(permission), call);
+  PreparedGit started = co_await starting;
+  if (!started) co_return std::unexpected(std::move(started.error()));
+  Git git = *std::move(started);
   const GitReader reader = ReaderOf(work, git, call);
   Task<ReadSettings> task = ReadUserSettings(work, reader, call);
   ReadSettings user = co_await task;

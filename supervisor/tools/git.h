@@ -47,7 +47,7 @@ void MakeAlone(Git& git);
 using PreparedGit = std::expected<Git, ToolError>;
 
 // The same without the user's settings, for a git that needs none.
-PreparedGit StartGit(const Work& work, policy::Permission permission, const CallContext& call);
+Task<PreparedGit> StartGit(const Work& work, policy::Permission permission, CallContext& call);
 GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call);
 // Of a git with these settings and without the user's configuration.
 std::map<std::string, std::string> GitEnvironment(const Work& work, const Git& git,

@@ -82,25 +82,34 @@ GitRefresh::GitRefresh(const Work& work, const policy::Permission& permission,
                        const policy::Allow& allow, const std::vector<std::string>& argv,
                        CallContext& call)
     : work_(work),
+      permission_(permission),
+      allow_(allow),
       call_(call),
       uses_(call.runner.index_uses()),
       command_(NameOfCommand(work, argv)),
       expected_(uses_.Expects(command_).value_or(MayRunGit(argv))) {
   const std::string_view script = ScriptOf(argv);
   if (!script.empty() && LooksForItself(script)) expected_ = false;
-  if (allow.writes_git() || !call.runner.UsesNamespaces(allow)) return;
-  PreparedGit git = StartGit(work, permission, call);
-  if (!git || !git->repository) return;
+}
+
+Task<bool> GitRefresh::Find() {
+  if (allow_.writes_git() || !call_.runner.UsesNamespaces(allow_)) co_return false;
+  Task<PreparedGit> starting = StartGit(work_, permission_, call_);
+  PreparedGit git = co_await starting;
+  if (!git || !git->repository) co_return false;
   const std::string& git_dir = git->repository->git_dir;
   const bool visible = std::ranges::any_of(
-      allow.confinement().paths,
+      allow_.confinement().paths,
       [&](const sandbox::PathGrant& grant) { return policy::IsBeneath(git_dir, grant.path); });
-  if (!visible) return;  // as that of a directory above
+  if (!visible) co_return false;  // as that of a directory above
   git_ = *std::move(git);
+  co_return true;
 }
 
 Task<bool> GitRefresh::Before() {
-  if (!git_ || !expected_) co_return true;
+  Task<bool> finding = Find();
+  const bool found = co_await finding;
+  if (!found || !expected_) co_return true;
   const std::string& git_dir = git_->repository->git_dir;
   const auto until = steady_clock::now() + kPatience;
   bool fresh = true;

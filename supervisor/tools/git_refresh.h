@@ -33,7 +33,7 @@ namespace pa {
 
 class GitRefresh {
  public:
-  // `work`, `permission` and `call` must outlive it. `argv`: of the command of make or bash.
+  // `work`, `permission`, `allow` and `call` must outlive Before. `argv`: of the command of make or bash.
   GitRefresh(const Work& work, const policy::Permission& permission, const policy::Allow& allow,
              const std::vector<std::string>& argv, CallContext& call);
   GitRefresh(const GitRefresh&) = delete;
@@ -44,15 +44,18 @@ class GitRefresh {
   // What shows that the command reads the index; "": nothing is to be known.
   std::string index() const;
   void After(const Execution& run);
-  // The repository that the command sees and cannot write, or null.
+  // After Before: the repository that the command sees and cannot write, or null.
   const Git* git() const { return git_ ? &*git_ : nullptr; }
 
  private:
   void Plan();
+  Task<bool> Find();
   // False: it lasts longer, or the call was cancelled.
   Task<bool> Await(IndexUses::Refresh& refresh, std::chrono::steady_clock::time_point until);
 
   const Work& work_;
+  const policy::Permission& permission_;
+  const policy::Allow& allow_;
   CallContext& call_;
   IndexUses& uses_;
   std::string command_;     // how it is remembered

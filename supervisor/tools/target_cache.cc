@@ -10,29 +10,18 @@ constexpr std::size_t kMaxSeen = 1024;
 
 }  // namespace
 
-const TargetList* TargetCache::Used(std::list<Entry>::iterator entry) {
-  if (entry == entries_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, entry);
+const TargetList* TargetCache::Find(const TargetKey& key) {
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  if (found == entries_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found);
   return &entries_.front().list;
 }
 
-const TargetList* TargetCache::Find(const TargetKey& key) {
-  return Used(std::ranges::find(entries_, key, &Entry::key));
-}
-
-const TargetList* TargetCache::FindByStamp(const TargetKey& key) {
-  return Used(std::ranges::find_if(entries_, [&](const Entry& entry) {
-    TargetKey same = key;
-    same.text = entry.key.text;
-    return entry.alone && entry.key == same;
-  }));
-}
-
-void TargetCache::Store(TargetKey key, TargetList list, bool alone) {
+void TargetCache::Store(TargetKey key, TargetList list) {
   // What was known of this directory has another key and can only be found again by an undone
   // change.
   std::erase_if(entries_, [&](const Entry& entry) { return entry.key.directory == key.directory; });
-  entries_.push_front({std::move(key), std::move(list), alone});
+  entries_.push_front({std::move(key), std::move(list)});
   if (entries_.size() > kMaxEntries) entries_.pop_back();
 }
 

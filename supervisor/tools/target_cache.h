@@ -74,11 +74,7 @@ class TargetCache {
       : on_change_(std::move(on_change)), on_seen_(std::move(on_seen)) {}
 
   const TargetList* Find(const TargetKey& key);
-  // By all parts of the key but the text, of what was stored as `alone`.
-  const TargetList* FindByStamp(const TargetKey& key);
-  // `alone`: no command ran when the stamp was taken. So none can have had a page mapped that it
-  // writes later without a trace: each later change moves the stamp.
-  void Store(TargetKey key, TargetList list, bool alone = false);
+  void Store(TargetKey key, TargetList list);
 
   // Calls on_change if the targets of `directory` are not those that were last seen there. `files`
   // are those that make read besides the Makefile, as make named them.
@@ -93,9 +89,7 @@ class TargetCache {
   struct Entry {
     TargetKey key;
     TargetList list;
-    bool alone = false;
   };
-  const TargetList* Used(std::list<Entry>::iterator entry);
   std::list<Entry> entries_;                              // the most recently used first
   std::map<std::string, std::vector<std::string>> seen_;  // directory -> names
   std::function<void()> on_change_;

@@ -55,18 +55,6 @@ TEST(TargetCacheTest, EveryPartOfTheKeyCounts) {
   EXPECT_FALSE(misses([](TargetKey&) {}));
 }
 
-TEST(TargetCacheTest, TheStampIsEnoughIfNoCommandRan) {
-  TargetCache cache;
-  TargetKey key = Key();
-  key.text = "all:";
-  cache.Store(key, List({"a"}));
-  EXPECT_EQ(cache.FindByStamp(Key()), nullptr);
-  cache.Store(key, List({"a"}), true);
-  ASSERT_NE(cache.FindByStamp(Key()), nullptr);
-  ++key.stamp.changed_ns;
-  EXPECT_EQ(cache.FindByStamp(key), nullptr);
-}
-
 TEST(TargetCacheTest, IsBoundedAndKeepsTheLatestUsed) {
   TargetCache cache;
   for (std::size_t i = 0; i < TargetCache::kMaxEntries; ++i) {

@@ -153,7 +153,7 @@ CommandPlan DatabasePlan(const Work& work, const TargetKey& key) {
 }
 
 TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk& file,
-                std::string make) {
+                std::string text, std::string make) {
   struct stat directory{};
   fstat(work.directory.fd(), &directory);
   TargetKey key{.directory = work.directory.path(),
@@ -161,7 +161,7 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .directory_inode = directory.st_ino,
                 .makefile = file.name,
                 .stamp = file.stamp,
-                .text = "",
+                .text = std::move(text),
                 .make = std::move(make),
                 .policy = call.policy,
                 .environment = MakeEnvironment(call)};
@@ -238,8 +238,7 @@ bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeData
 
 // `readable`: the key holds the Makefile's text.
 Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallContext& call,
-                                const MakefileOnDisk& file, TargetKey key, bool readable,
-                                bool alone) {
+                                const MakefileOnDisk& file, TargetKey key, bool readable) {
   const bool racy = IsRacy(file.stamp);
   DatabaseSink sink;
   const RunOptions options{.sink = &sink,
@@ -262,7 +261,7 @@ Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallConte
   const std::map<std::string, std::string> descriptions = co_await describing;
   TargetList list = ListOf(file.name, sink.database(), descriptions);
   if (readable && MayBeKept(work, key, racy, sink.database())) {
-    call.targets.Store(std::move(key), list, alone);
+    call.targets.Store(std::move(key), list);
   }
   call.targets.Saw(work.directory.path(), list, included);
   co_return list;
@@ -277,18 +276,11 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
     call.targets.Saw(work.directory.path(), {});
     co_return std::unexpected(NoMakefile(work, call));
   }
-  const bool alone = call.runner.running() == 0;
-  TargetKey key = KeyOf(work, call, *file, std::move(make));
-  if (const TargetList* known = call.targets.FindByStamp(key)) {
-    TargetList list = *known;
-    call.targets.Saw(work.directory.path(), list);
-    co_return list;
-  }
   Task<Result<std::string>> reading =
       ReadMakefile(call.runner.janitor(), {work.directory.path(), work.directory.fd()}, *file);
   Result<std::string> text = co_await reading;
   const bool readable = text.has_value();
-  if (readable) key.text = std::move(*text);
+  TargetKey key = KeyOf(work, call, *file, readable ? std::move(*text) : "", std::move(make));
   if (const TargetList* known = readable ? call.targets.Find(key) : nullptr) {
     // A copy before anybody is told: on_change may lead anywhere.
     TargetList list = *known;
@@ -298,7 +290,7 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
   policy::Allow allow =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
   Task<DiscoveredTargets> task =
-      AskMake(work, std::move(allow), call, *file, std::move(key), readable, alone);
+      AskMake(work, std::move(allow), call, *file, std::move(key), readable);
   DiscoveredTargets targets = co_await task;
   co_return targets;
 }

@@ -10,6 +10,8 @@
 //    FailSyncsAfter(3);  // all but the next three fail with EIO; -1: none does
 #pragma once
 
+#include <sys/types.h>
+
 namespace pa::testing {
 
 struct Syncs {
@@ -18,5 +20,8 @@ struct Syncs {
 };
 Syncs SyncsUntilNow();
 void FailSyncsAfter(int count);
+
+// From now on the counters are those of the process `test` and its janitor. Called by both.
+void ShareSyncs(pid_t test);
 
 }  // namespace pa::testing
