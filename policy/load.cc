@@ -14,6 +14,7 @@
 #include "policy/merge.h"
 #include "policy/path.h"
 #include "policy/rules.h"
+#include "policy/shared_files.h"
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
 #include "policy/trust_anchors.h"
@@ -425,6 +426,11 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
     return loaded;
   }
   loaded.warnings = FindWarnings(policy);
+  for (const std::string& root : policy.roots) {
+    const std::optional<std::string> file =
+        sources.opens_nothing ? std::nullopt : FindSharedFile(root);
+    if (file) loaded.warnings.push_back(SharedFileWarning(*file));
+  }
   TakeAnchors(sources, files, std::move(anchors), policy, loaded);
   if (!loaded.diagnostics.empty()) return loaded;
   ShowPaths(policy, *merged);

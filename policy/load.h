@@ -39,6 +39,8 @@ struct PolicySources {
   // The policy will be used from another directory than this one: an anchor that commands can write
   // is then only a warning.
   bool elsewhere = false;
+  // Not to read what commands wrote: without the warnings that take it (SharedFileWarning).
+  bool opens_nothing = false;
 };
 
 struct LoadedPolicy {

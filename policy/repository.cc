@@ -245,8 +245,8 @@ std::optional<RepositoryRefusal> GrantTop(Repository& repository, const std::str
   }
   if (top == directory) return std::nullopt;
   constexpr std::string_view kPrivate[] = {"/", "/tmp", "/dev/shm"};  // never the host's, in a view
-  const bool seen = std::ranges::any_of(
-      visible, [&](const std::string& path) { return IsBeneath(top, path); });
+  const bool seen =
+      std::ranges::any_of(visible, [&](const std::string& path) { return IsBeneath(top, path); });
   if (!seen || std::ranges::find(kPrivate, top) != std::end(kPrivate)) {
     return RepositoryRefusal{PartlyHidden(top, top + " reaches beyond the allowed roots")};
   }
@@ -286,7 +286,8 @@ RepositoryOr FindRepository(const std::string& directory, std::span<const std::s
                         .git_dir = std::move((*place)->git_dir),
                         .common_dir = std::move((*place)->common_dir)};
   GrantRepository(repository, directory);
-  if (auto refusal = GrantTop(repository, directory, visible, texts)) return std::unexpected(*refusal);
+  if (auto refusal = GrantTop(repository, directory, visible, texts))
+    return std::unexpected(*refusal);
   return repository;
 }
 

@@ -57,8 +57,7 @@ class RepositoryTest : public ::testing::Test {
       if (!refusal.needed_line.empty()) {
         texts.lines[refusal.needed_line] = ReadLinkLine(refusal.needed_line).value();
       } else if (!refusal.needed_work_tree.empty()) {
-        texts.work_trees.emplace(refusal.needed_work_tree,
-                                 ReadWorkTree(refusal.needed_work_tree));
+        texts.work_trees.emplace(refusal.needed_work_tree, ReadWorkTree(refusal.needed_work_tree));
       } else {
         return std::unexpected(refusal);
       }

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "base/utf8.h"
-#include "policy/shared_files.h"
 
 namespace pa::policy {
 namespace {
@@ -31,17 +30,17 @@ std::string NobodyListens(const AuditPolicy& audit) {
          "audit: {to: file}";
 }
 
-// A command may write what it works in, whatever other names that has.
-std::string SharedWithAStore(const std::string& root) {
-  const std::optional<std::string> file = FindSharedFile(root);
-  if (!file) return "";
-  return "'" + RepairUtf8(*file, /*one_line=*/true) +
-         "' is a hard link: a command that writes it in place changes the package store that it "
-         "comes from, and with it every other project. Let the package manager copy instead (pnpm: "
-         "package-import-method=copy, bun: --backend=copyfile, uv: UV_LINK_MODE=copy)";
-}
-
 }  // namespace
+
+// A command may write what it works in, whatever other names that has.
+Diagnostic SharedFileWarning(const std::string& file) {
+  return {SourceLocation{"roots"},
+          "'" + RepairUtf8(file, /*one_line=*/true) +
+              "' is a hard link: a command that writes it in place changes the package store that "
+              "it comes from, and with it every other project. Let the package manager copy "
+              "instead (pnpm: package-import-method=copy, bun: --backend=copyfile, uv: "
+              "UV_LINK_MODE=copy)"};
+}
 
 std::vector<Diagnostic> FindWarnings(const Policy& policy) {
   std::vector<Diagnostic> warnings;
@@ -51,10 +50,6 @@ std::vector<Diagnostic> FindWarnings(const Policy& policy) {
   }
   if (std::string warning = NobodyListens(policy.audit); !warning.empty()) {
     warnings.emplace_back(SourceLocation{"audit.to"}, std::move(warning));
-  }
-  for (const std::string& root : policy.roots) {
-    std::string warning = SharedWithAStore(root);
-    if (!warning.empty()) warnings.emplace_back(SourceLocation{"roots"}, std::move(warning));
   }
   return warnings;
 }

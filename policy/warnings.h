@@ -5,6 +5,7 @@
 // What is forbidden is an error of LoadPolicy, not a warning.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "policy/diagnostic.h"
@@ -13,5 +14,7 @@
 namespace pa::policy {
 
 std::vector<Diagnostic> FindWarnings(const Policy& policy);
+// Of a file that FindSharedFile (policy/shared_files.h) found in a root.
+Diagnostic SharedFileWarning(const std::string& file);
 
 }  // namespace pa::policy

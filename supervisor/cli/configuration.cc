@@ -203,6 +203,7 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   }
   policy::PolicySources sources = SourcesOf(options, environment);
   sources.anchors.insert(sources.anchors.end(), more.begin(), more.end());
+  sources.opens_nothing = true;
   policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   std::vector<std::string> wrong;
   for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {

@@ -9,12 +9,15 @@
 #include "base/unique_fd.h"
 #include "policy/decide.h"
 #include "policy/trust_anchors.h"
+#include "policy/warnings.h"
 #include "policy/working_directory.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
+#include "supervisor/janitor/janitor.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
+#include "supervisor/run/repository_finder.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/undo_edits.h"
@@ -23,6 +26,11 @@ namespace pa {
 namespace {
 
 using std::chrono::steady_clock;
+
+std::optional<MakefileOnDisk> MakefileIn(const std::string& directory) {
+  const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return fd ? FindMakefile(fd.get()) : std::nullopt;
+}
 
 // For a journal that another server holds, which may have been stopped.
 constexpr std::chrono::milliseconds kLookAgain{50};
@@ -121,24 +129,41 @@ void Engine::WhenResultGrows(std::function<void(const std::string& uri)> callbac
 
 void Engine::WatchRoots() {
   for (const std::string& root : policy_->roots) {
-    Detach(IsAnotherMakefile(root), [](bool) {});
+    makefiles_[root] = {.file = MakefileIn(root)};
     watch_->Watch(root, {});
   }
 }
 
-// Than when it was last asked.
+void Engine::WarnOfSharedFiles() {
+  if (std::exchange(looked_for_shared_, true)) return;
+  for (const std::string& root : policy_->roots) {
+    JanitorOrder order{.chore = kFindSharedFile, .read = {root}};
+    Detach(Ask<std::optional<std::string>>(runner_.janitor(), std::move(order), root),
+           [](const Result<std::optional<std::string>>& file) {
+             if (!file) return LogWarning("hard links: " + file.error().Message());
+             if (*file) LogWarning(policy::SharedFileWarning(**file).Format());
+           });
+  }
+}
+
+// Than when it was last asked. The first time nothing is read; then only what was touched.
 Task<bool> Engine::IsAnotherMakefile(std::string directory) {
-  std::string present;
-  const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (const auto file = fd ? FindMakefile(fd.get()) : std::nullopt) {
+  const SeenMakefile before = makefiles_[directory];
+  SeenMakefile now{.file = MakefileIn(directory)};
+  const bool same_name = now.file && before.file && now.file->name == before.file->name;
+  if (same_name && now.file->stamp == before.file->stamp) co_return false;
+  if (now.file) {
+    const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     Task<Result<std::string>> reading =
-        ReadMakefile(runner_.janitor(), {directory, fd.get()}, *file);
+        ReadMakefile(runner_.janitor(), {directory, fd.get()}, *now.file);
     const Result<std::string> text = co_await reading;
     // What cannot be read may be another one each time.
     if (!text) co_return true;
-    present = file->name + " " + Hex(Sha256Of(*text));
+    now.text = Hex(Sha256Of(*text));
   }
-  co_return std::exchange(makefiles_[directory], present) != present;
+  makefiles_[directory] = now;
+  if (!now.file && !before.file) co_return false;
+  co_return !same_name || now.text != before.text;
 }
 
 void Engine::FollowMounts() {
@@ -216,6 +241,7 @@ Task<ToolResult> Engine::AfterStart(Task<ToolResult> work, std::string_view tool
   const bool begins = co_await waiting;
   if (!begins) co_return RefusedCall(Cancelled(tool));
   ToolResult result = co_await work;
+  WarnOfSharedFiles();
   co_return result;
 }
 

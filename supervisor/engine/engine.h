@@ -28,6 +28,7 @@
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/results/result_files.h"
 #include "supervisor/state/user_directories.h"
+#include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/target_cache.h"
 
 namespace pa {
@@ -93,12 +94,19 @@ class Engine {
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
   Task<bool> IsAnotherMakefile(std::string directory);
+  // Once, with the first call: the janitor looks, and a server without calls has none.
+  void WarnOfSharedFiles();
 
   uv_loop_t* loop_;
   const Environment& environment_;
   policy::PolicyPtr policy_;
   std::optional<MakefileWatch> watch_;
-  std::map<std::string, std::string> makefiles_;  // root -> what its Makefile was
+  struct SeenMakefile {
+    std::optional<MakefileOnDisk> file = {};
+    std::string text = {};  // its digest; "": it was not read
+  };
+  std::map<std::string, SeenMakefile> makefiles_;  // by root
+  bool looked_for_shared_ = false;
   std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;
   std::string tmp_base_;

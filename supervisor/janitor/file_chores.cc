@@ -103,8 +103,8 @@ Task<Result<void>> SyncPaths(Janitor& janitor, std::vector<std::string> paths) {
 
 Task<Result<bool>> EmptyTree(Janitor& janitor, std::string path, std::chrono::milliseconds time) {
   JanitorOrder order{.chore = kEmptyTree, .write = {path}, .time = time + kEnds};
-  Task<Result<Result<bool>>> emptying = Ask<Result<bool>>(
-      janitor, std::move(order), path, static_cast<std::uint64_t>(time.count()));
+  Task<Result<Result<bool>>> emptying =
+      Ask<Result<bool>>(janitor, std::move(order), path, static_cast<std::uint64_t>(time.count()));
   const Result<Result<bool>> emptied = co_await emptying;
   if (!emptied) co_return std::unexpected(emptied.error());
   co_return *emptied;

@@ -29,8 +29,7 @@ class FileChoresTest : public ::testing::Test {
   }
   Result<std::string> Read(const std::string& name, Links links = Links::kRefuse) {
     const UniqueFd fd(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return testing::Await(loop_,
-                          ReadTextIn(janitor_, {dir_.path(), fd.get()}, name, 1000, links));
+    return testing::Await(loop_, ReadTextIn(janitor_, {dir_.path(), fd.get()}, name, 1000, links));
   }
 
   testing::TempDir dir_;

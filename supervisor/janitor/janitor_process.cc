@@ -33,6 +33,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick{20};
 constexpr std::size_t kAtOnce = 256u << 10;  // of an answer, which the loop can wait for
 constexpr int kAttempts = 3;
+constexpr std::chrono::seconds kIdle{30};
 // Until an order is taken: longer, and the janitor is stopped, or the machine has no process left.
 constexpr std::chrono::seconds kTakesOrders{10};
 
@@ -114,7 +115,13 @@ void JanitorProcess::Kill(const Running& chore) {
 
 JanitorProcess::JanitorProcess(uv_loop_t* loop, std::string executable,
                                std::function<void(pid_t)> reap)
-    : loop_(loop), executable_(std::move(executable)), reap_(std::move(reap)), tick_(loop) {}
+    : loop_(loop),
+      executable_(std::move(executable)),
+      reap_(std::move(reap)),
+      idle_(loop),
+      tick_(loop) {
+  idle_->Unref();
+}
 
 JanitorProcess::~JanitorProcess() { Close(); }
 
@@ -152,6 +159,7 @@ Result<void> JanitorProcess::Send(Running& chore, const Files& files, const Jani
   }
   if (sent) {
     running_.push_back(&chore);
+    idle_->Stop();
     replies_.Start();
     if (!tick_->is_active()) tick_->Start(kTick, [this] { Tick(); });
     return {};
@@ -211,8 +219,8 @@ void JanitorProcess::EndAll(bool (*which)(const Running*), const Error& error) {
 
 void JanitorProcess::OnStarted(Running& chore, UniqueFd process) {
   chore.process = std::move(process);
-  Result<PollHandle> ended =
-      PollHandle::Create(loop_, chore.done_pipe.get(), [this, &chore] { End(chore, std::nullopt); });
+  Result<PollHandle> ended = PollHandle::Create(loop_, chore.done_pipe.get(),
+                                                [this, &chore] { End(chore, std::nullopt); });
   if (!ended) {
     Kill(chore);
     return End(chore, ended.error());
@@ -242,7 +250,10 @@ void JanitorProcess::End(Running& chore, std::optional<Error> failed) {
   running_.remove(&chore);
   chore.ended.Close();
   if (chore.order.given_up != nullptr) chore.order.given_up->OnSet(nullptr);
-  if (running_.empty() && tick_) tick_->Stop();
+  if (running_.empty() && tick_) {
+    tick_->Stop();
+    idle_->Start(kIdle, [this] { Lose(Error("wait", "janitor", EPIPE)); });
+  }
   chore.done.Set(std::move(failed));
 }
 
@@ -255,6 +266,7 @@ void JanitorProcess::Close() {
   Lose(error);
   EndAll([](const Running*) { return true; }, error);
   tick_.reset();
+  idle_.reset();
 }
 
 Task<Result<std::string>> JanitorProcess::DoOnce(const JanitorOrder& order) {

@@ -5,6 +5,7 @@
 //    ...
 //    janitor.Close();          // kills chores that run; their answers are errors
 //
+// After half a minute without an order it ends, and the next order starts another one.
 // It is the executable of the server with one argument (kJanitorOption), so it is always of the
 // same build. Whoever kills it ends the chores that run; they are done again by another one, three
 // times at most.
@@ -64,8 +65,9 @@ class JanitorProcess : public Janitor {
   pid_t pid_ = -1;
   UniqueFd socket_;
   PollHandle replies_;
+  std::optional<TimerHandle> idle_;  // until Close; the janitor ends when it has had no order
   std::optional<TimerHandle> tick_;  // until Close
-  std::uint64_t last_ = 0;  // number of an order
+  std::uint64_t last_ = 0;           // number of an order
   std::list<Running*> running_;      // that run or wait for the reply, the oldest first
   bool closed_ = false;
 };

@@ -48,7 +48,7 @@ constexpr bool kSanitized = false;
 
 constexpr int kSupervisorIsGone = 3;  // exit status
 constexpr int kPauseMs = 15;
-constexpr rlim_t kCpuSeconds = 1200;  // more than any order's time
+constexpr rlim_t kCpuSeconds = 1200;       // more than any order's time
 constexpr rlim_t kMemory = 2ull << 30;     // of addresses
 constexpr rlim_t kFileBytes = 512u << 20;  // more than kMaxJanitorBytes
 
@@ -182,8 +182,8 @@ void Reply(const Received& received, int sys_errno, int process) {
   const int error = whole ? errno : EMFILE;
   Reply(*received, self ? 0 : error, self.get());
   if (!self) _exit(0);
-  std::vector<int> kept = {0, 1, 2, received->input.get(), received->answer.get(),
-                           received->done.get()};
+  std::vector<int> kept = {
+      0, 1, 2, received->input.get(), received->answer.get(), received->done.get()};
   for (const UniqueFd& fd : received->descriptors) kept.push_back(fd.get());
   std::ranges::sort(kept);
   KeepOnly(kept);
@@ -271,7 +271,8 @@ Result<void> ConfineChore(const std::vector<std::string>& read,
     confinement.paths.push_back({path, sandbox::kReadWrite, "chore", sandbox::Symlinks::kRefuse});
   }
   if (by.landlock_abi >= 2 || write.empty()) {
-    PA_TRY(const sandbox::PreparedSandbox prepared, sandbox::PrepareLandlock(confinement, by.landlock_abi));
+    PA_TRY(const sandbox::PreparedSandbox prepared,
+           sandbox::PrepareLandlock(confinement, by.landlock_abi));
     PA_TRY_VOID(sandbox::Enforce(prepared.landlock_ruleset.get()));
   }
   return {};

@@ -48,7 +48,6 @@ constexpr Lock kLocks[] = {{"index.lock", &HeldRepository::git_dir},
                            {"reftable/tables.list.lock", &HeldRepository::git_dir},
                            {"reftable/tables.list.lock", &HeldRepository::common_dir}};
 
-constexpr std::size_t kMaxHead = 4096;
 constexpr std::size_t kMaxRuns = 16;
 constexpr std::size_t kFields = 4;
 constexpr std::size_t kDigits = 16;
@@ -69,19 +68,10 @@ std::optional<GitRun> ParseRun(std::string_view line) {
 
 // The lock of the branch that HEAD names, from the common directory on; "" if it names none. An
 // agent writes HEAD.
-Result<std::string> BranchLock(const HeldRepository& repository) {
-  const UniqueFd head = OpenPlain(repository.git_dir.get(), "HEAD", O_PATH | O_NOFOLLOW);
-  if (!head && MeansAbsent(errno)) return "";
-  struct stat status{};
-  if (!head || fstat(head.get(), &status) != 0) {
-    return std::unexpected(Error("open", "HEAD", errno));
-  }
-  if (!S_ISREG(status.st_mode)) return "";
-  const Result<std::string> text = ReadFile(ProcPath(head.get()), kMaxHead);
-  if (!text) return std::unexpected(Error("read", "HEAD", text.error().sys_errno));
+std::string BranchLock(const std::string& head) {
   constexpr std::string_view kWord = "ref: ";
-  if (!text->starts_with("ref: refs/") || !text->ends_with('\n')) return "";
-  std::string name = text->substr(kWord.size(), text->size() - kWord.size() - 1);
+  if (!head.starts_with("ref: refs/") || !head.ends_with('\n')) return "";
+  std::string name = head.substr(kWord.size(), head.size() - kWord.size() - 1);
   // As no reference may be named (git-check-ref-format(1)): it must lead out of `refs` nowhere.
   if (name.contains("..") || name.contains('\n') || name.contains('\0')) return "";
   return name + ".lock";
@@ -218,24 +208,11 @@ void Clearing::Look(int directory, const std::string& at, const std::string& nam
   }
   const std::string path = at + "/" + name;
   std::string why = WhyKept(lock.get());
-  // Only now that it is known to be a plain file: to open another one could do something, or wait.
-  // So could one of which a program has a lease, but for O_NONBLOCK.
-  const UniqueFd held(
-      why.empty() ? open(ProcPath(lock.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1);
-  if (why.empty() && (!held || !HaveAlone(held.get()))) {
-    found_.in_use = true;
-    why = "is held by a program, or on a file system that does not say whether it is";
-  }
-  if (why.empty() && held) {
-    const std::size_t slash = name.rfind('/');
-    const std::string parent = slash == std::string::npos ? "." : name.substr(0, slash);
-    const std::string last = name.substr(slash + 1);
-    const UniqueFd place = OpenPlain(directory, parent.c_str(), O_PATH | O_DIRECTORY);
+  if (why.empty()) {
     struct stat status{};
-    const bool same =
-        fstat(held.get(), &status) == 0 && LookAt(place.get(), last).SameFile(StampOf(status));
-    if (same && unlinkat(place.get(), last.c_str(), 0) == 0) return found_.cleared.push_back(path);
-    why = "could not be removed";
+    if (fstat(lock.get(), &status) != 0) return Unseen(path, errno);
+    const bool own = directory == repository_.git_dir.get();
+    return found_.ours.push_back({path, name, own, StampOf(status)});
   }
   found_.kept.push_back(path + " " + why);
 }
@@ -290,14 +267,15 @@ std::optional<HeldRepository> HoldRepository(const policy::Repository& repositor
   return held;
 }
 
-GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const GitRun> runs) {
+GitLocksFound FindGitLocks(const HeldRepository& repository, std::span<const GitRun> runs,
+                           const Result<std::string>& head) {
   const policy::Repository& names = repository.names;
   Clearing clearing(repository, runs);
   // The branch first: it is HEAD that says which.
-  const Result<std::string> branch = BranchLock(repository);
-  if (!branch) clearing.Unseen(names.git_dir + "/HEAD", branch.error().sys_errno);
-  if (branch && !branch->empty()) {
-    clearing.Look(repository.common_dir.get(), names.common_dir, *branch);
+  const int error = head ? 0 : head.error().sys_errno;
+  if (error != 0 && !MeansAbsent(error)) clearing.Unseen(names.git_dir + "/HEAD", error);
+  if (const std::string branch = BranchLock(head.value_or("")); !branch.empty()) {
+    clearing.Look(repository.common_dir.get(), names.common_dir, branch);
   }
   std::set<std::string> seen;  // both directories are one, but for a linked worktree
   for (const Lock& lock : kLocks) {
@@ -307,6 +285,38 @@ GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const Gi
     clearing.Look((repository.*lock.in).get(), at, lock.name);
   }
   return clearing.TakeFound();
+}
+
+LockRemoval RemoveGitLock(int directory, const std::string& name, const PathStamp& stamp) {
+  const UniqueFd lock = OpenPlain(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+  struct stat status{};
+  const bool plain = lock && fstat(lock.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                     StampOf(status).SameFile(stamp);
+  // Only now that it is known to be a plain file: to open another one could do something, or wait.
+  // So could one of which a program has a lease, but for O_NONBLOCK.
+  const UniqueFd held(plain ? open(ProcPath(lock.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+                            : -1);
+  if (!held || !HaveAlone(held.get())) return LockRemoval::kInUse;
+  const std::size_t slash = name.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : name.substr(0, slash);
+  const std::string last = name.substr(slash + 1);
+  const UniqueFd place = OpenPlain(directory, parent.c_str(), O_PATH | O_DIRECTORY);
+  const bool same = LookAt(place.get(), last).SameFile(stamp);
+  const bool removed = same && unlinkat(place.get(), last.c_str(), 0) == 0;
+  return removed ? LockRemoval::kRemoved : LockRemoval::kNot;
+}
+
+void Note(const GitLock& lock, LockRemoval removal, GitLocksFound& found) {
+  switch (removal) {
+    case LockRemoval::kRemoved:
+      return found.cleared.push_back(lock.path);
+    case LockRemoval::kInUse:
+      found.in_use = true;
+      return found.kept.push_back(
+          lock.path + " is held by a program, or on a file system that does not say whether it is");
+    case LockRemoval::kNot:
+      return found.kept.push_back(lock.path + " could not be removed");
+  }
 }
 
 }  // namespace pa

@@ -5,7 +5,7 @@
 //    const std::int64_t begun = EarliestFromNow();
 //    ... git runs and is killed ...
 //    const std::vector<GitRun> runs = {{held->device, held->inode, begun, LatestUntilNow()}};
-//    const GitLocksFound found = ClearGitLocks(*held, runs);
+//    GitLocksFound found = FindGitLocks(*held, runs, head);   // and the janitor removes found.ours
 //
 // A lock is removed only if it is a regular file of ours with one of git's names, if it was made
 // while a git of ours ran in this repository, if no program has it open, and if no git is at work
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/path_stamp.h"
 #include "base/unique_fd.h"
 #include "policy/repository.h"
 
@@ -59,13 +60,32 @@ struct HeldRepository {
 // Nothing if a symlink is on the way to the repository by now, or if it cannot be opened.
 std::optional<HeldRepository> HoldRepository(const policy::Repository& repository);
 
+// A lock that a git of ours left, and nobody works with now, as far as processes show.
+struct GitLock {
+  std::string path;  // for messages
+  std::string name;  // in one of the two directories
+  bool own = false;  // in the git directory; else in the common one
+  PathStamp stamp;
+};
+
 struct GitLocksFound {
   std::vector<std::string> cleared;  // paths
   std::vector<std::string> kept;     // a sentence each
   bool in_use = false;               // one of them may be in use for a while: call again
+  std::vector<GitLock> ours = {};    // to be removed
 };
 
-// `runs`: the runs that were killed; runs in other git directories do not count.
-GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const GitRun> runs);
+// `runs`: the runs that were killed; runs in other git directories do not count. `head`: the text
+// of HEAD in the git directory. Opens nothing there.
+GitLocksFound FindGitLocks(const HeldRepository& repository, std::span<const GitRun> runs,
+                           const Result<std::string>& head);
+
+enum class LockRemoval { kRemoved, kInUse, kNot };
+// For a janitor's process. `directory`: the git or the common directory.
+LockRemoval RemoveGitLock(int directory, const std::string& name, const PathStamp& stamp);
+// Adds what became of it to `found`.
+void Note(const GitLock& lock, LockRemoval removal, GitLocksFound& found);
+
+inline constexpr std::size_t kMaxHead = 4096;  // bytes of HEAD
 
 }  // namespace pa

@@ -7,6 +7,7 @@
 #include "base/pack.h"
 #include "base/path_parts.h"
 #include "policy/path.h"
+#include "policy/shared_files.h"
 
 namespace pa {
 namespace {
@@ -27,16 +28,22 @@ std::string ReadWorkTreeChore(std::string_view input, Descriptors) {
   return Unpacker(input)(path) ? Pack(policy::ReadWorkTree(path)) : "";
 }
 
+std::string FindSharedFileChore(std::string_view input, Descriptors) {
+  std::string root;
+  return Unpacker(input)(root) ? Pack(policy::FindSharedFile(root)) : "";
+}
+
 constexpr Chore kChores[] = {
+    {kFindSharedFile, FindSharedFileChore},
     {kReadLinkLine, ReadLinkLineChore},
     {kReadWorkTree, ReadWorkTreeChore},
 };
 
 policy::DirectoryRefusal NotRead(const Error& error) {
-  return {.message = "working directory has a git repository that cannot be read: " +
-                     error.Message(),
-          .ai_message = "Tell the user: a file of this repository cannot be read.",
-          .code = error.sys_errno};
+  return {
+      .message = "working directory has a git repository that cannot be read: " + error.Message(),
+      .ai_message = "Tell the user: a file of this repository cannot be read.",
+      .code = error.sys_errno};
 }
 
 template <typename T>

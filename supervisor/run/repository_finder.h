@@ -1,5 +1,5 @@
-// RepositoryFinder: finds the repository of a working directory (policy/repository.h). What an agent
-// can write there, the janitor reads.
+// RepositoryFinder: finds the repository of a working directory (policy/repository.h). What an
+// agent can write there, the janitor reads.
 //
 //    Task<RepositoryFinder::Found> finding = finder.Find(policy, directory);
 //    RepositoryFinder::Found repository = co_await finding;
@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/path_stamp.h"
@@ -25,6 +26,8 @@
 namespace pa {
 
 std::span<const Chore> RepositoryChores();
+// root -> std::optional<std::string>, as FindSharedFile of policy/shared_files.h
+inline constexpr std::string_view kFindSharedFile = "find-shared-file";
 
 class RepositoryFinder {
  public:

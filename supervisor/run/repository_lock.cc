@@ -6,15 +6,37 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/pack.h"
+#include "supervisor/guard/guard_fields.h"
+#include "supervisor/janitor/file_chores.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/pause.h"
 #include "supervisor/state/state_directory.h"
 
 namespace pa {
+
+template <>
+inline constexpr auto kLastOf<LockRemoval> = LockRemoval::kNot;
+
 namespace {
+
+constexpr std::string_view kRemoveGitLock = "remove-git-lock";
+
+std::string RemoveGitLockChore(std::string_view input, std::span<const int> descriptors) {
+  std::string name;
+  PathStamp stamp;
+  if (!Unpacker(input)(name, stamp) || descriptors.size() != 1) return "";
+  return Pack(RemoveGitLock(descriptors[0], name, stamp));
+}
+
+constexpr Chore kChores[] = {{kRemoveGitLock, RemoveGitLockChore}};
 
 // A lock has nobody whom it wakes; git takes longer than this.
 constexpr std::chrono::milliseconds kTryAgain{20};
@@ -29,15 +51,40 @@ bool IsOf(const GitRun& run, const HeldRepository& repository) {
   return run.device == repository.device && run.inode == repository.inode;
 }
 
+// What the janitor did not do counts as in use: another look may.
+Task<LockRemoval> Remove(Janitor& janitor, const HeldRepository& held, const GitLock& lock) {
+  const UniqueFd& directory = lock.own ? held.git_dir : held.common_dir;
+  auto own = std::make_shared<const UniqueFd>(fcntl(directory.get(), F_DUPFD_CLOEXEC, 0));
+  if (!*own) co_return LockRemoval::kInUse;
+  JanitorOrder order{.chore = kRemoveGitLock,
+                     .write = {lock.own ? held.names.git_dir : held.names.common_dir},
+                     .descriptors = {std::move(own)}};
+  Task<Result<LockRemoval>> removing =
+      Ask<LockRemoval>(janitor, std::move(order), lock.name, lock.stamp);
+  const Result<LockRemoval> removal = co_await removing;
+  if (!removal) LogWarning("git lock: " + removal.error().Message());
+  co_return removal.value_or(LockRemoval::kInUse);
+}
+
 // What the runs of `turn` left, which were killed. One whose locks are still in use stays in the
 // file for the next.
-Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<bool()> give_up) {
+Task<GitLocksFound> Clear(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
+                          std::function<bool()> give_up) {
   GitLocksFound found;
+  const HeldRepository& held = *turn.repository;
   for (int look = 0; look < kLooks; ++look) {
+    Task<Result<std::string>> reading =
+        ReadTextIn(janitor, {held.names.git_dir, held.git_dir.get()}, "HEAD", kMaxHead);
+    const Result<std::string> head = co_await reading;
     // Who uses a lock is looked for among all processes.
-    Task<GitLocksFound> clearing = InBackground<GitLocksFound>(
-        loop, [&turn] { return ClearGitLocks(*turn.repository, turn.runs); });
-    found = co_await clearing;
+    Task<GitLocksFound> finding = InBackground<GitLocksFound>(
+        loop, [&turn, &head] { return FindGitLocks(*turn.repository, turn.runs, head); });
+    found = co_await finding;
+    for (const GitLock& lock : found.ours) {
+      Task<LockRemoval> removing = Remove(janitor, held, lock);
+      const LockRemoval removal = co_await removing;
+      Note(lock, removal, found);
+    }
     for (const std::string& path : found.cleared) {
       LogWarning("removed " + path + ", which a git command of ours left when it was killed");
       turn.cleared.push_back(path);
@@ -53,6 +100,8 @@ Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<b
 }
 
 }  // namespace
+
+std::span<const Chore> GitLockChores() { return kChores; }
 
 std::string RepositoryLockPath(const std::string& directory, const std::string& common_dir) {
   struct stat info{};
@@ -104,7 +153,7 @@ Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std
   co_return std::move(turn);
 }
 
-Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
+Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
                     std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
                     std::function<bool()> give_up) {
   if (!turn.lock || !repository) co_return false;
@@ -115,7 +164,7 @@ Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
   if (!turn.repository) co_return false;
   const HeldRepository& held = *turn.repository;
   if (std::ranges::any_of(turn.runs, [&](const GitRun& run) { return IsOf(run, held); })) {
-    Task<GitLocksFound> task = Clear(loop, turn, std::move(give_up));
+    Task<GitLocksFound> task = Clear(loop, janitor, turn, std::move(give_up));
     [[maybe_unused]] const GitLocksFound found = co_await task;
   }
   const std::int64_t begun = EarliestFromNow();
@@ -127,14 +176,14 @@ Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
   co_return written.has_value();
 }
 
-Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
+Task<bool> EndGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn, Execution& execution,
                   std::function<bool()> give_up) {
   if (!turn.repository) co_return false;
   const bool in_order = execution.outcome == Outcome::kExited && execution.strays_killed == 0;
   turn.runs.back().ends = LatestUntilNow();
   if (in_order) turn.runs.pop_back();
   if (!in_order || execution.exit_code != 0) {
-    Task<GitLocksFound> task = Clear(loop, turn, std::move(give_up));
+    Task<GitLocksFound> task = Clear(loop, janitor, turn, std::move(give_up));
     const GitLocksFound found = co_await task;
     for (const std::string& kept : found.kept) execution.Warn(kept);
   }

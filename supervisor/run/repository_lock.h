@@ -26,16 +26,20 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "supervisor/janitor/janitor.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/run/git_locks.h"
 
 namespace pa {
+
+std::span<const Chore> GitLockChores();
 
 struct RepositoryTurn {
   bool granted = true;                            // false: cancelled, or `used_up`
@@ -56,13 +60,13 @@ Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std
 // Removes the locks that killed gits left, and records our git in the lock file. Does nothing if
 // there is no lock or no repository. `limit`: the longest time that our command can run. Waits up
 // to two seconds for a git that is being killed.
-Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
+Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
                     std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
                     std::function<bool()> give_up);
 
 // Removes the locks of our own git if it was killed. Adds to the warning of `execution` which locks
 // were removed, and if our git failed, which locks were in its way.
-Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
+Task<bool> EndGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn, Execution& execution,
                   std::function<bool()> give_up);
 
 }  // namespace pa

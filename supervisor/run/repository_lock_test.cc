@@ -19,6 +19,7 @@
 #include "tests/support/few_descriptors.h"
 #include "tests/support/run_until.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_janitor.h"
 
 namespace pa {
 namespace {
@@ -48,7 +49,7 @@ class RepositoryTurnTest : public ::testing::Test {
   RepositoryTurn Begin() {
     RepositoryTurn turn = Await(AwaitRepository(&loop_, state_, git_dir_, [] { return false; }));
     EXPECT_TRUE(turn.lock);
-    EXPECT_TRUE(Await(BeginGit(&loop_, turn, Repository(), std::chrono::seconds(10),
+    EXPECT_TRUE(Await(BeginGit(&loop_, janitor_, turn, Repository(), std::chrono::seconds(10),
                                [this] { return give_up_; })));
     return turn;
   }
@@ -57,7 +58,7 @@ class RepositoryTurnTest : public ::testing::Test {
     Execution execution;
     execution.outcome = outcome;
     execution.exit_code = exit_code;
-    Await(EndGit(&loop_, turn, execution, [this] { return give_up_; }));
+    Await(EndGit(&loop_, janitor_, turn, execution, [this] { return give_up_; }));
     return execution.warning;
   }
   // As the kernel leaves it.
@@ -71,6 +72,7 @@ class RepositoryTurnTest : public ::testing::Test {
   std::string state_ = base_ / "state";
   bool give_up_ = false;
   uv_loop_t loop_;
+  testing::ThreadJanitor janitor_{&loop_};
 };
 
 // Another server, with one git after the other, does not get it again and again.

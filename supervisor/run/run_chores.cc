@@ -5,12 +5,14 @@
 #include "supervisor/guard/guard_chores.h"
 #include "supervisor/janitor/file_chores.h"
 #include "supervisor/run/repository_finder.h"
+#include "supervisor/run/repository_lock.h"
 
 namespace pa {
 
 std::vector<Chore> RunChores() {
   std::vector<Chore> chores;
-  for (const std::span<const Chore> room : {FileChores(), GuardChores(), RepositoryChores()}) {
+  for (const std::span<const Chore> room :
+       {FileChores(), GuardChores(), RepositoryChores(), GitLockChores()}) {
     chores.insert(chores.end(), room.begin(), room.end());
   }
   return chores;

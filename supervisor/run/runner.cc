@@ -275,17 +275,20 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   if (turn.granted) {
     const auto latest = limit + milliseconds(allow.limits().grace_ms);
     const auto give_up = [this] { return closing; };
-    Task<bool> begin = BeginGit(loop, turn, options.repository, latest,
+    Task<bool> begin = BeginGit(loop, janitor, turn, options.repository, latest,
                                 [this, cancel = options.cancel] { return GivenUp(cancel); });
     [[maybe_unused]] const bool recorded = co_await begin;
-    if (options.begins) options.begins();
+    if (options.begins) {
+      Task<bool> beginning = options.begins();
+      [[maybe_unused]] const bool begun = co_await beginning;
+    }
     Task<Execution> task = Guarded(plan, allow, policy, options);
     execution = co_await task;
     if (options.ended) {
       Task<bool> ending = options.ended(execution);
       [[maybe_unused]] const bool done = co_await ending;
     }
-    Task<bool> end = EndGit(loop, turn, execution, give_up);
+    Task<bool> end = EndGit(loop, janitor, turn, execution, give_up);
     [[maybe_unused]] const bool cleared = co_await end;
   } else if (turn.used_up) {
     execution.outcome = Outcome::kSetupFailed;
@@ -547,8 +550,12 @@ void Runner::Impl::Clean() {
     return idle->Start(kLookAgain, [this] { Clean(); });
   }
   janitor.Close();
+  // What it had at work dies with it, and comes to us.
+  const bool late = std::chrono::steady_clock::now() >= last_cleaning + kLastCleaning;
+  if (context && orphans.Kill(context->is_worker) && !late) {
+    return idle->Start(kLookAgain, [this] { Clean(); });
+  }
   remover.reset();
-  if (context) orphans.Kill(context->is_worker);
   exiting_workers.reset();
   groups.reset();
   std::exchange(shutdown_done, nullptr)();

@@ -72,7 +72,7 @@ struct RunOptions {
   bool can_do_without = false;  // the overlay: where there is none, the command runs all the same
   // With serialise_key: called before the command, when no other one changes the repository any
   // more, and after it, while that is still so.
-  std::function<void()> begins = {};
+  std::function<Task<bool>()> begins = {};
   std::function<Task<bool>(const Execution&)> ended = {};
   bool in_turn = false;  // `ended` of another command runs it, so it waits for no place
   // In which the command runs, of one that runs already; null: as its confinement says. Only for

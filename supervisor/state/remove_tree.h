@@ -4,7 +4,8 @@
 //    Result<bool> removed = RemoveTree(parent.get(), name, std::chrono::milliseconds(100));
 //    if (removed && !*removed) ...     // the time is used up: call it again
 //
-// Where commands of ours wrote, TreeRemover (supervisor/state/tree_remover.h) has the janitor do it.
+// Where commands of ours wrote, TreeRemover (supervisor/state/tree_remover.h) has the janitor do
+// it.
 #pragma once
 
 #include <chrono>

@@ -19,8 +19,7 @@ constexpr std::chrono::minutes kTime{10};
 // Where the tree is now; "" if that is too long to be said.
 std::string PathOf(const HeldTree& tree) {
   std::array<char, PATH_MAX> path{};
-  const ssize_t length =
-      readlink(ProcPath(tree.parent->get()).c_str(), path.data(), path.size());
+  const ssize_t length = readlink(ProcPath(tree.parent->get()).c_str(), path.data(), path.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= path.size()) return "";
   return std::string(path.data(), static_cast<std::size_t>(length)) + "/" + tree.name;
 }

@@ -226,7 +226,7 @@ Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepar
   if (copy != nullptr) {
     plan = copy->Wrap(std::move(plan));
     options.overlay = copy->Overlay();
-    options.begins = [copy] { copy->Begin(); };
+    options.begins = [copy] { return copy->Begin(); };
     options.ended = [copy, &work](const Execution& run) { return copy->End(run, work); };
   }
   policy::Allow allow = AllowOf(purpose, git);

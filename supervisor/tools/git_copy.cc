@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
+#include "supervisor/janitor/file_chores.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/tools/left_in_copy.h"
 #include "supervisor/tools/text_sink.h"
@@ -26,6 +27,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+constexpr std::size_t kMaxIndexBytes = 64u << 20;
 constexpr std::size_t kTold = 64u << 10;  // of what git prints, in bytes
 
 // What the scripts leave in the copy.
@@ -208,11 +210,16 @@ CommandPlan GitCopy::Wrap(CommandPlan plan) const {
 
 sandbox::Mount GitCopy::Overlay() const { return directory_.Over(git_->repository->common_dir); }
 
-void GitCopy::Begin() {
-  const std::string index = git_->repository->git_dir + "/index";
-  index_ = LookAt(index);
-  old_index_ = std::make_shared<const UniqueFd>(
-      open(index.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+Task<bool> GitCopy::Begin() {
+  const std::string& git_dir = git_->repository->git_dir;
+  index_ = LookAt(git_dir + "/index");
+  const UniqueFd fd(open(git_dir.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Task<Result<std::string>> reading =
+      ReadTextIn(call_->runner.janitor(), {git_dir, fd.get()}, "index", kMaxIndexBytes);
+  const Result<std::string> bytes = co_await reading;
+  Result<UniqueFd> kept = bytes ? SealedMemfd("index", *bytes) : std::unexpected(bytes.error());
+  old_index_ = std::make_shared<const UniqueFd>(kept ? std::move(*kept) : UniqueFd());
+  co_return bytes.has_value();
 }
 
 // git replaces its index by rename, also when only the times of files in it change, as with `git

@@ -4,7 +4,7 @@
 //    Result<GitCopy> copy = GitCopy::Make(work, git, true, call);
 //    plan = copy->Wrap(std::move(plan));
 //    options.overlay = copy->Overlay();
-//    options.begins = [&] { copy->Begin(); };
+//    options.begins = [&] { return copy->Begin(); };
 //    options.ended = [&](const Execution& run) { return copy->End(run, work); };
 //    ... the command runs ...
 //    if (copy->error()) ...        // nothing could be taken over
@@ -54,7 +54,7 @@ class GitCopy {
   // The plan of the same command, by a shell that leaves behind what End takes over.
   CommandPlan Wrap(CommandPlan plan) const;
   sandbox::Mount Overlay() const;
-  void Begin();
+  Task<bool> Begin();
   // `work` must outlive the task.
   Task<bool> End(const Execution& run, const Work& work);
 

@@ -33,7 +33,8 @@ namespace pa {
 
 class GitRefresh {
  public:
-  // `work`, `permission`, `allow` and `call` must outlive Before. `argv`: of the command of make or bash.
+  // `work`, `permission`, `allow` and `call` must outlive Before. `argv`: of the command of make or
+  // bash.
   GitRefresh(const Work& work, const policy::Permission& permission, const policy::Allow& allow,
              const std::vector<std::string>& argv, CallContext& call);
   GitRefresh(const GitRefresh&) = delete;

@@ -36,8 +36,7 @@ void ShareSyncs(pid_t test) {
   const bool first = test == getpid();
   const int fd = shm_open(name.c_str(), O_RDWR | (first ? O_CREAT | O_TRUNC : 0), 0600);
   if (fd < 0 || (first && ftruncate(fd, sizeof(Counters)) != 0)) return;
-  void* shared =
-      mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* shared = mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (shared == MAP_FAILED) return;
   counters = first ? new (shared) Counters : static_cast<Counters*>(shared);
