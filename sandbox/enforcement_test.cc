@@ -67,6 +67,9 @@ TEST(Enforcement, WhatTier0CannotGive) {
   }
   EXPECT_EQ(LevelOf(Report(10), "scheduling"), Level::kEnforced);
   EXPECT_EQ(LevelOf(Report(10), "protected_paths"), Level::kPartly);
+  constexpr char kRestores[] = "a process that undoes changes is confined by seccomp";
+  EXPECT_FALSE(Report(2).Find("protected_paths")->why.contains(kRestores));
+  EXPECT_TRUE(Report(1).Find("protected_paths")->why.contains(kRestores));
   EXPECT_TRUE(Report(10).Complete());
 }
 

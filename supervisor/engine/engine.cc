@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -26,11 +27,6 @@ namespace pa {
 namespace {
 
 using std::chrono::steady_clock;
-
-std::optional<MakefileOnDisk> MakefileIn(const std::string& directory) {
-  const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return fd ? FindMakefile(fd.get()) : std::nullopt;
-}
 
 // For a journal that another server holds, which may have been stopped.
 constexpr std::chrono::milliseconds kLookAgain{50};
@@ -129,7 +125,7 @@ void Engine::WhenResultGrows(std::function<void(const std::string& uri)> callbac
 
 void Engine::WatchRoots() {
   for (const std::string& root : policy_->roots) {
-    makefiles_[root] = {.file = MakefileIn(root)};
+    Detach(LearnMakefile(root), [](bool) {});
     watch_->Watch(root, {});
   }
 }
@@ -140,30 +136,44 @@ void Engine::WarnOfSharedFiles() {
     JanitorOrder order{.chore = kFindSharedFile, .read = {root}};
     Detach(Ask<std::optional<std::string>>(runner_.janitor(), std::move(order), root),
            [](const Result<std::optional<std::string>>& file) {
+             // Whoever ends meanwhile has nobody to warn.
+             if (!file && file.error().sys_errno == ECANCELED) return;
              if (!file) return LogWarning("hard links: " + file.error().Message());
              if (*file) LogWarning(policy::SharedFileWarning(**file).Format());
            });
   }
 }
 
-// Than when it was last asked. The first time nothing is read; then only what was touched.
+// One that changes before it is read is another one, when that is asked next.
+Task<bool> Engine::LearnMakefile(std::string root) {
+  makefiles_.erase(root);
+  const UniqueFd fd(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto file = fd ? FindMakefile(fd.get()) : std::nullopt;
+  std::string present;
+  if (file) {
+    Task<Result<std::string>> reading = ReadMakefile(runner_.janitor(), {root, fd.get()}, *file);
+    const Result<std::string> text = co_await reading;
+    const auto now = FindMakefile(fd.get());
+    if (!text || !now || now->name != file->name || now->stamp != file->stamp) co_return false;
+    present = file->name + " " + Hex(Sha256Of(*text));
+  }
+  makefiles_.try_emplace(root, present);
+  co_return true;
+}
+
+// Than when it was last asked.
 Task<bool> Engine::IsAnotherMakefile(std::string directory) {
-  const SeenMakefile before = makefiles_[directory];
-  SeenMakefile now{.file = MakefileIn(directory)};
-  const bool same_name = now.file && before.file && now.file->name == before.file->name;
-  if (same_name && now.file->stamp == before.file->stamp) co_return false;
-  if (now.file) {
-    const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::string present;
+  const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (const auto file = fd ? FindMakefile(fd.get()) : std::nullopt) {
     Task<Result<std::string>> reading =
-        ReadMakefile(runner_.janitor(), {directory, fd.get()}, *now.file);
+        ReadMakefile(runner_.janitor(), {directory, fd.get()}, *file);
     const Result<std::string> text = co_await reading;
     // What cannot be read may be another one each time.
     if (!text) co_return true;
-    now.text = Hex(Sha256Of(*text));
+    present = file->name + " " + Hex(Sha256Of(*text));
   }
-  makefiles_[directory] = now;
-  if (!now.file && !before.file) co_return false;
-  co_return !same_name || now.text != before.text;
+  co_return std::exchange(makefiles_[directory], present) != present;
 }
 
 void Engine::FollowMounts() {

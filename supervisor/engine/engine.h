@@ -28,7 +28,6 @@
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/results/result_files.h"
 #include "supervisor/state/user_directories.h"
-#include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/target_cache.h"
 
 namespace pa {
@@ -94,6 +93,8 @@ class Engine {
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
   Task<bool> IsAnotherMakefile(std::string directory);
+  // What the Makefile of a root is when the watch begins.
+  Task<bool> LearnMakefile(std::string root);
   // Once, with the first call: the janitor looks, and a server without calls has none.
   void WarnOfSharedFiles();
 
@@ -101,11 +102,7 @@ class Engine {
   const Environment& environment_;
   policy::PolicyPtr policy_;
   std::optional<MakefileWatch> watch_;
-  struct SeenMakefile {
-    std::optional<MakefileOnDisk> file = {};
-    std::string text = {};  // its digest; "": it was not read
-  };
-  std::map<std::string, SeenMakefile> makefiles_;  // by root
+  std::map<std::string, std::string> makefiles_;  // root -> what its Makefile was
   bool looked_for_shared_ = false;
   std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;

@@ -252,9 +252,13 @@ void JanitorProcess::End(Running& chore, std::optional<Error> failed) {
   if (chore.order.given_up != nullptr) chore.order.given_up->OnSet(nullptr);
   if (running_.empty() && tick_) {
     tick_->Stop();
-    idle_->Start(kIdle, [this] { Lose(Error("wait", "janitor", EPIPE)); });
+    idle_->Start(kIdle, [this] { Rest(); });
   }
   chore.done.Set(std::move(failed));
+}
+
+void JanitorProcess::Rest() {
+  if (running_.empty()) Lose(Error("wait", "janitor", EPIPE));
 }
 
 void JanitorProcess::Close() {

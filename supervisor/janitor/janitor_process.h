@@ -39,6 +39,8 @@ class JanitorProcess : public Janitor {
   Task<Result<std::string>> Do(JanitorOrder order) override;
   // The process, or -1. Its chores are its children.
   pid_t pid() const { return pid_; }
+  // Ends it if it has nothing to do; the next order starts another one.
+  void Rest();
   void Close();
 
  private:

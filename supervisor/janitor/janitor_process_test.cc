@@ -161,6 +161,19 @@ TEST_F(JanitorProcessTest, KilledItIsStartedAgain) {
   EXPECT_EQ(reaped_, std::vector<pid_t>{first});
 }
 
+TEST_F(JanitorProcessTest, ItRestsOnlyWhenItHasNothingToDo) {
+  janitor_.Rest();
+  const auto hangs = Hang({.time = milliseconds(300)});
+  const pid_t first = janitor_.pid();
+  janitor_.Rest();
+  EXPECT_EQ(janitor_.pid(), first);
+  testing::RunUntil(&loop_, [&] { return hangs->has_value(); });
+  EXPECT_EQ((*hangs)->error().sys_errno, ETIME);
+  janitor_.Rest();
+  EXPECT_EQ(janitor_.pid(), -1);
+  EXPECT_EQ(Echo("again").value(), "again");
+}
+
 // Three times; then nobody knows whether the next one would live.
 TEST_F(JanitorProcessTest, AChoreThatIsKilledIsDoneAgainAFewTimes) {
   const auto hangs = Hang({});

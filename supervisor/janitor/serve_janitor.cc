@@ -47,7 +47,6 @@ constexpr bool kSanitized = false;
 #endif
 
 constexpr int kSupervisorIsGone = 3;  // exit status
-constexpr int kPauseMs = 15;
 constexpr rlim_t kCpuSeconds = 1200;       // more than any order's time
 constexpr rlim_t kMemory = 2ull << 30;     // of addresses
 constexpr rlim_t kFileBytes = 512u << 20;  // more than kMaxJanitorBytes
@@ -222,26 +221,36 @@ std::optional<int> Reap(pid_t next) {
   return ended;
 }
 
+// Until there is something to read, a child has ended, or the time is over. SIGCHLD is blocked but
+// for this wait, so none is missed.
+void Wait(int fd, const timespec* time) {
+  sigset_t none;
+  sigemptyset(&none);
+  pollfd readable{fd, POLLIN, 0};
+  ppoll(&readable, 1, time, &none);
+}
+
 // One process waits always, so that an order need not wait for a fork(2).
 int Serve(const Trade& trade) {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return 1;
+  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return 1;
   const UniqueFd read_end(fds[0]);
   const UniqueFd taken(fds[1]);
   for (;;) {
     const std::optional<pid_t> next = ForkNext(trade, taken);
     if (!next) return 1;  // the supervisor starts another one, which may have more luck
-    for (bool waits = true; waits;) {
+    for (;;) {
       char byte = 0;
-      waits = read(read_end.get(), &byte, 1) != 1;
+      if (read(read_end.get(), &byte, 1) == 1) break;
       const std::optional<int> ended = Reap(*next);
-      if (waits && ended == kSupervisorIsGone) return 0;
-      if (ended) waits = false;  // also one that was killed before it had an order
+      if (ended == kSupervisorIsGone) return 0;
+      if (ended) break;  // it was killed before it had an order
+      Wait(read_end.get(), nullptr);
     }
     // A call that has just been answered goes on now: it has the processors first, unless there is
     // another order.
-    pollfd order{kJanitorFd, POLLIN, 0};
-    poll(&order, 1, kPauseMs);
+    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 15'000'000};
+    Wait(kJanitorFd, &kPause);
   }
 }
 
@@ -287,8 +296,12 @@ int ServeJanitor(const std::vector<Chore>& chores) {
     return 1;
   }
   struct sigaction action{};
-  action.sa_handler = OnChild;  // without SA_RESTART: a wait for orders ends, and reaps
+  action.sa_handler = OnChild;
   sigaction(SIGCHLD, &action, nullptr);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, nullptr);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
     return 1;
   }

@@ -176,6 +176,7 @@ HttpAnswer HttpEndpoint::OtherPath(const HttpHead& head, std::string_view path) 
 // in are a fifth of the memory of each that is its own.
 void HttpEndpoint::OnRest() {
   std::exchange(state_.tool_list, {});  // an assignment would keep its memory
+  services_.runner.Rest();
   malloc_trim(0);
 }
 

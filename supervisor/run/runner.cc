@@ -576,6 +576,8 @@ bool Runner::OnceAnHour() {
   return true;
 }
 
+void Runner::Rest() { impl_->janitor.Rest(); }
+
 void Runner::Renew() {
   impl_->slots.Renew();
   impl_->views = ViewCache();

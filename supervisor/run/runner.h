@@ -111,6 +111,8 @@ class Runner {
   void Shutdown(std::function<void()> done);
   // Removes a directory of ours, by the janitor (TreeRemover).
   void Discard(const std::string& path);
+  // Nobody asks for anything at present: gives up what can be made again.
+  void Rest();
   // True at most once an hour: for the removal of what has expired.
   bool OnceAnHour();
   // Discards everything that was kept for further commands, because the policy or the mounts have
