@@ -129,20 +129,22 @@ void AddFiles(const Facts& facts, Report& report) {
       facts.abi == 1 ? ". On this kernel a process that undoes changes is confined by seccomp and "
                        "limits alone"
                      : "";
-  report.push_back(
-      facts.namespaces
-          ? Partly("protected_paths", "mount namespace, verification after the run",
-                   std::string("during the call existing files (.git/hooks, .git/config and the like) "
-                   "cannot be changed, unless a program outside replaces them by rename; "
-                   "after the call new files, and changes in such a replacement, "
-                   "are undone and reported; they stay if this server is killed first. "
-                   "SECURITY.md lists the paths that are not checked") + restored_by)
-          : Partly("protected_paths", "verification after the run",
-                   std::string("during the call a command can change .git/hooks, .git/config and the like, "
-                   "and git outside executes them; after the call changes are undone and reported; "
-                   "they stay if this server is killed first. "
-                   "SECURITY.md lists the paths that are not checked. "
-                   "Landlock cannot except a path from a writable tree; read-only mounts could") + restored_by));
+  constexpr const char* kMounted =
+      "during the call existing files (.git/hooks, .git/config and the like) "
+      "cannot be changed, unless a program outside replaces them by rename; "
+      "after the call new files, and changes in such a replacement, "
+      "are undone and reported; they stay if this server is killed first. "
+      "SECURITY.md lists the paths that are not checked";
+  constexpr const char* kVerified =
+      "during the call a command can change .git/hooks, .git/config and the like, "
+      "and git outside executes them; after the call changes are undone and reported; "
+      "they stay if this server is killed first. "
+      "SECURITY.md lists the paths that are not checked. "
+      "Landlock cannot except a path from a writable tree; read-only mounts could";
+  report.push_back(Partly("protected_paths",
+                          facts.namespaces ? "mount namespace, verification after the run"
+                                           : "verification after the run",
+                          (facts.namespaces ? kMounted : kVerified) + restored_by));
   report.push_back(Not("disk_space",
                        "file_size bounds one file, not their number; "
                        "commands can fill the disk of the project. File system quotas bound it"));

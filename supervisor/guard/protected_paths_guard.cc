@@ -11,14 +11,12 @@
 #include <iterator>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/descriptors.h"
 #include "base/file_clock.h"
 #include "base/finally.h"
 #include "base/path_parts.h"
-#include "base/try.h"
 #include "policy/path.h"
 #include "supervisor/guard/guard_chores.h"
 #include "supervisor/guard/guard_fields.h"
@@ -354,7 +352,10 @@ Task<MountRecord> ProtectedPathsGuard::CompleteRecord() {
 // What decides there and lies elsewhere: the user's own configuration of git, and what an earlier
 // search asked for.
 JanitorOrder ProtectedPathsGuard::OrderFor(std::string_view chore, const Key& key) const {
-  JanitorOrder order{.chore = chore, .read = key.policy->roots};
+  JanitorOrder order{.chore = chore};
+  for (const std::string& root : key.policy->roots) {
+    if (policy::IsBeneath(key.directory, root)) order.read.push_back(root);
+  }
   order.read.insert(order.read.end(), key.writable.begin(), key.writable.end());
   for (std::string& file : policy::UserConfigurationFiles(QueryOf(key).Query())) {
     order.read.push_back(policy::ResolvePath(file));

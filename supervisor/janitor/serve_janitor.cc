@@ -244,8 +244,11 @@ int Serve(const Trade& trade) {
       if (read(read_end.get(), &byte, 1) == 1) break;
       const std::optional<int> ended = Reap(*next);
       if (ended == kSupervisorIsGone) return 0;
-      if (ended) break;  // it was killed before it had an order
+      if (ended) break;  // it was killed before it had an order, or has done it already
       Wait(read_end.get(), nullptr);
+    }
+    // Two that wait would each take a part of the next order.
+    for (char byte = 0; read(read_end.get(), &byte, 1) == 1;) {
     }
     // A call that has just been answered goes on now: it has the processors first, unless there is
     // another order.

@@ -106,7 +106,11 @@ struct Runner::Impl {
         store(result_store),
         groups(std::in_place, uv_loop),
         exiting_workers(std::in_place, uv_loop),
-        janitor(uv_loop, config.janitor, [this](pid_t pid) { exiting_workers->Add(pid); }),
+        janitor(uv_loop, config.janitor,
+                [this](pid_t pid) {
+                  exiting_workers->Add(pid);
+                  Hunt();
+                }),
         remover(std::in_place, janitor),
         tree(uv_loop, janitor, config.state_home),
         slots(config.tmp_base,
@@ -154,6 +158,7 @@ struct Runner::Impl {
   void Begin();
   bool IsWorker(pid_t pid);
   void Close();
+  void Hunt();
   void Idle();
   void Clean();
 
@@ -182,6 +187,7 @@ struct Runner::Impl {
   std::set<RunningCommand*> active;
   std::optional<RunningContext> context;
   TimerHandle ahead{loop};
+  TimerHandle hunt{loop};
   std::optional<std::chrono::steady_clock::time_point> last_hour;  // OnceAnHour
   bool shutting_down = false;                                      // no call begins
   bool closing = false;                                            // nothing does
@@ -541,6 +547,13 @@ void Runner::Impl::Idle() {
     slots.RemoveAll();
     last_cleaning = std::chrono::steady_clock::now() + kLastCleaning;
     Clean();
+  });
+}
+
+// What a killed janitor had at work comes to us.
+void Runner::Impl::Hunt() {
+  hunt.Start(kLookAgain, [this] {
+    if (context && orphans.Kill(context->is_worker)) Hunt();
   });
 }
 

@@ -765,11 +765,13 @@ class SavedMeanwhile : public SealedPaths {
   }
   // As editors and git do; the command goes on when it is done, and seen. The server reads one
   // request in a turn of its loop. The turn of the first may have begun before, that of the second
-  // tells of the rename, perhaps after the request, and that is over when the third is read.
+  // tells of the rename, perhaps after the request, and that is over when the third is read. Then
+  // the janitor reads the file.
   void Replace(const std::string& file, std::string_view text) {
     WriteText(root_ / "new", text);
     fs::rename(root_ / "new", root_ / file);
     for (int i = 0; i < 3; ++i) client_.Request("ping");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   template <typename Outside>
   Json While(Outside outside, const std::string& then) {
