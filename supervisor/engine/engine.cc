@@ -169,8 +169,8 @@ Task<bool> Engine::IsAnotherMakefile(std::string directory) {
     Task<Result<std::string>> reading =
         ReadMakefile(runner_.janitor(), {directory, fd.get()}, *file);
     const Result<std::string> text = co_await reading;
-    // What cannot be read may be another one each time.
-    if (!text) co_return true;
+    // What cannot be read may be another one each time. At the end of the server nobody asks.
+    if (!text) co_return text.error().sys_errno != ECANCELED;
     present = file->name + " " + Hex(Sha256Of(*text));
   }
   co_return std::exchange(makefiles_[directory], present) != present;

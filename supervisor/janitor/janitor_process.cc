@@ -1,6 +1,7 @@
 #include "supervisor/janitor/janitor_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -143,9 +144,17 @@ Result<void> JanitorProcess::Start() {
 
 Result<void> JanitorProcess::Send(Running& chore, const Files& files, const JanitorOrder& order) {
   PA_TRY_VOID(Start());
+  // A short wait, if very many orders are on their way: a part of an order could not be taken back.
   const auto send = [this](const JanitorPacket& packet, std::span<const int> descriptors) {
-    return SendPacket(socket_.get(), AsBytes(packet), descriptors, MSG_NOSIGNAL | MSG_DONTWAIT) >=
-           0;
+    constexpr int kMostWaits = 20;
+    constexpr int kWaitMs = 50;
+    for (int waits = 0;; ++waits) {
+      const ssize_t sent =
+          SendPacket(socket_.get(), AsBytes(packet), descriptors, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent >= 0 || errno != EAGAIN || waits == kMostWaits) return sent >= 0;
+      pollfd writable{socket_.get(), POLLOUT, 0};
+      poll(&writable, 1, kWaitMs);
+    }
   };
   const JanitorPacket packet{.more = static_cast<std::uint32_t>(order.descriptors.size()),
                              .number = chore.number};

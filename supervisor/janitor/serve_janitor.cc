@@ -46,7 +46,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-constexpr int kSupervisorIsGone = 3;  // exit status
+constexpr int kSupervisorIsGone = 3;       // exit status
 constexpr rlim_t kCpuSeconds = 1200;       // more than any order's time
 constexpr rlim_t kMemory = 2ull << 30;     // of addresses
 constexpr rlim_t kFileBytes = 512u << 20;  // more than kMaxJanitorBytes

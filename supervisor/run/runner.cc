@@ -200,7 +200,8 @@ struct Runner::Impl {
 Runner::Runner(uv_loop_t* loop, RunnerConfig config, ResultStore& store)
     : impl_(std::make_unique<Impl>(loop, std::move(config), store)) {}
 
-Runner::~Runner() = default;
+// Whoever still waits for the janitor is answered while all is there.
+Runner::~Runner() { impl_->janitor.Close(); }
 
 Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
                             RunOptions options) {
