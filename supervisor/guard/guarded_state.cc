@@ -39,6 +39,21 @@ policy::ProtectionQuery GuardQuery::Query() const {
           .git_read_only = git_read_only};
 }
 
+GuardQuery OwnQuery(const policy::ProtectionQuery& query) {
+  return {.directory = query.directory,
+          .writable = query.writable,
+          .places = {query.places.begin(), query.places.end()},
+          .unprotected = {query.unprotected.begin(), query.unprotected.end()},
+          .roots = {query.roots.begin(), query.roots.end()},
+          .anchors = {query.anchors.begin(), query.anchors.end()},
+          .audit_directory = query.audit_directory,
+          .home = query.home,
+          .config_home = query.config_home,
+          .repositories = {query.repositories.begin(), query.repositories.end()},
+          .mounts = query.mounts,
+          .git_read_only = query.git_read_only};
+}
+
 bool IsPinned(Kind kind) {
   return kind == Kind::kPinned || kind == Kind::kSealed || policy::IsWhole(kind);
 }

@@ -46,6 +46,7 @@ struct GuardQuery {
 
   policy::ProtectionQuery Query() const;  // borrows
 };
+GuardQuery OwnQuery(const policy::ProtectionQuery& query);
 
 struct GuardedState {
   std::vector<GuardedPath> paths = {};  // without pins; a directory before its content

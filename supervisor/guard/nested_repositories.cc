@@ -379,26 +379,26 @@ Task<Result<Repositories>> NestedRepositories::Unclean(const Repositories& made,
 
 // What has been judged by now is told of by the next command there.
 Task<Result<void>> NestedRepositories::JudgeOwed(const std::string& directory) {
-  std::list<Owed> there;
-  for (auto at = owed_.begin(); at != owed_.end();) {
-    const std::string& owed = at->watch->directory.path();
-    const auto next = std::next(at);
-    const bool touch = policy::IsBeneath(owed, directory) || policy::IsBeneath(directory, owed);
-    if (touch) there.splice(there.end(), owed_, at);
-    at = next;
-  }
-  Result<void> judged;
-  for (Owed& one : there) {
-    Task<Result<Ended>> ending = TryToEnd(one.watch, one.kept);
-    Result<Ended> ended = co_await ending;
-    if (ended) {
-      std::ranges::move(ended->changes, std::back_inserter(late_));
-    } else {
-      judged = std::unexpected(ended.error());
-      owed_.push_back(std::move(one));
+  const auto touches = [&](const Owed& one) {
+    const std::string& owed = one.watch->directory.path();
+    return policy::IsBeneath(owed, directory) || policy::IsBeneath(directory, owed);
+  };
+  for (;;) {
+    const auto at = std::ranges::find_if(owed_, touches);
+    if (at == owed_.end()) co_return Result<void>();
+    if (at->judging) {
+      Task<bool> pause = Pause(loop_, kWaitForALook);
+      [[maybe_unused]] const bool over = co_await pause;
+      continue;
     }
+    at->judging = true;
+    Task<Result<Ended>> ending = TryToEnd(at->watch, at->kept);
+    Result<Ended> ended = co_await ending;
+    at->judging = false;
+    if (!ended) co_return std::unexpected(ended.error());
+    std::ranges::move(ended->changes, std::back_inserter(late_));
+    owed_.erase(at);
   }
-  co_return judged;
 }
 
 Task<Result<NestedRepositories::Watch>> NestedRepositories::Begin(

@@ -154,6 +154,7 @@ class NestedRepositories {
   struct Owed {
     Watch watch;
     std::vector<policy::KeptDirectory> kept;
+    bool judging = false;  // now
   };
   std::list<Owed> owed_;
   std::vector<ProtectedChange> late_;       // found since, not reported yet

@@ -80,19 +80,11 @@ bool IsWritten(const Found& found, const std::vector<Watch>& others) {
 }
 
 GuardQuery QueryOf(const Key& key) {
-  const policy::Policy& policy = *key.policy;
-  return {.directory = key.directory,
-          .writable = key.writable,
-          .places = policy.protect,
-          .unprotected = policy.unprotect,
-          .roots = policy.roots,
-          .anchors = policy.anchors,
-          .audit_directory = policy.audit.Directory(),
-          .home = policy.home,
-          .config_home = policy.config_home,
-          .repositories = key.repositories,
-          .mounts = key.mounts,
-          .git_read_only = key.git_read_only};
+  policy::ProtectionQuery query = policy::QueryFor(*key.policy, key.directory, key.writable);
+  query.repositories = key.repositories;
+  query.mounts = key.mounts;
+  query.git_read_only = key.git_read_only;
+  return OwnQuery(query);
 }
 
 // What must be readable so that `path` is: itself, or the repository in which it lies, and what a
@@ -338,6 +330,26 @@ ProtectedPathsGuard::ProtectedPathsGuard(uv_loop_t* loop, Janitor& janitor, std:
                });
       }) {}
 
+Task<bool> ProtectedPathsGuard::EnterTrees(const std::vector<std::string>& trees) {
+  const auto overlap = [&](const std::vector<std::string>& others) {
+    return std::ranges::any_of(others, [&](const std::string& other) {
+      return IsBeneathAny(trees, other) || std::ranges::any_of(trees, [&](const std::string& tree) {
+               return policy::IsBeneath(tree, other);
+             });
+    });
+  };
+  while (std::ranges::any_of(restoring_, overlap)) {
+    Task<bool> pause = Pause(loop_, std::chrono::milliseconds(1));
+    [[maybe_unused]] const bool over = co_await pause;
+  }
+  restoring_.push_back(trees);
+  co_return true;
+}
+
+void ProtectedPathsGuard::LeaveTrees(const std::vector<std::string>& trees) {
+  restoring_.erase(std::ranges::find(restoring_, trees));
+}
+
 Task<MountRecord> ProtectedPathsGuard::CompleteRecord() {
   mounts_.Drain();
   while (mounts_.reading() != 0) {
@@ -518,11 +530,9 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
 
 Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::RestoreOwed(const Key& key) {
   if (owed_.empty()) co_return std::nullopt;
-  Completion<bool> turn;
-  const RunQueue::Ticket ticket =
-      restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
-  co_await turn;
-  const Finally leave([&] { restoring_.Leave(ticket); });
+  Task<bool> entering = EnterTrees(key.writable);
+  [[maybe_unused]] const bool entered = co_await entering;
+  const Finally leave([&] { LeaveTrees(key.writable); });
   std::vector<GuardedPath> owed;
   for (const auto& [path, guarded] : owed_) {
     if (IsBeneathAny(key.writable, path)) owed.push_back(guarded);
@@ -589,11 +599,9 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   late_.erase(elsewhere.begin(), elsewhere.end());
   policy::HolderLook look(watch->holders.get());
   if (condemned_.empty() && IsSmall(found) && Holds(found, look)) co_return changes;
-  Completion<bool> turn;
-  const RunQueue::Ticket ticket =
-      restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
-  co_await turn;
-  const Finally leave([&] { restoring_.Leave(ticket); });
+  Task<bool> entering = EnterTrees(found.key.writable);
+  [[maybe_unused]] const bool entered = co_await entering;
+  const Finally leave([&] { LeaveTrees(found.key.writable); });
   // Commands that overlap share a watch for as long as one of them runs. If its stamps prove
   // nothing, each would be compared like this one.
   const bool renew =

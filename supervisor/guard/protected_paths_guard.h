@@ -35,7 +35,6 @@
 #include "supervisor/guard/guarded_state.h"
 #include "supervisor/guard/mount_watch.h"
 #include "supervisor/janitor/janitor.h"
-#include "supervisor/loop/run_queue.h"
 #include "supervisor/loop/task.h"
 
 using uv_loop_t = struct uv_loop_s;
@@ -123,6 +122,9 @@ class ProtectedPathsGuard {
 
   Task<ProtectedOr<Known>> Find(const Key& key);
   Task<ProtectedOr<FoundPtr>> Read(const Key& key);
+  // Waits until nothing is restored where `trees` overlap. Call LeaveTrees afterwards.
+  Task<bool> EnterTrees(const std::vector<std::string>& trees);
+  void LeaveTrees(const std::vector<std::string>& trees);
   // The record of the mounts once everything is read that it needs.
   Task<MountRecord> CompleteRecord();
   Task<Result<Compared>> Compare(const Watch& watch, bool renew);
@@ -151,7 +153,9 @@ class ProtectedPathsGuard {
   CondemnedPaths condemned_;
   std::map<std::string, GuardedPath> owed_;  // by path
   std::vector<ProtectedChange> late_;        // restored since, not reported yet
-  RunQueue restoring_;                       // one at a time: two would undo each other's work
+  // The trees in which something is compared and restored now. One at a time where they overlap:
+  // two would undo each other's work.
+  std::list<std::vector<std::string>> restoring_;
 };
 
 }  // namespace pa

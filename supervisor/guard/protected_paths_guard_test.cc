@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "policy/load.h"
+#include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
 #include "tests/support/await.h"
 #include "tests/support/failing_new.h"
@@ -27,6 +28,27 @@ namespace pa {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Does nothing that may write in `held` before that is another directory.
+class HoldingJanitor : public testing::ThreadJanitor {
+ public:
+  explicit HoldingJanitor(uv_loop_t* loop) : ThreadJanitor(loop), loop_(loop) {}
+  Task<Result<std::string>> Do(JanitorOrder order) override {
+    if (fails) co_return std::unexpected(Error("janitor", "it was killed", EPIPE));
+    while (std::ranges::find(order.write, held) != order.write.end()) {
+      Task<bool> pause = Pause(loop_, std::chrono::milliseconds(1));
+      [[maybe_unused]] const bool over = co_await pause;
+    }
+    Task<Result<std::string>> task = ThreadJanitor::Do(std::move(order));
+    Result<std::string> answer = co_await task;
+    co_return answer;
+  }
+  std::string held;
+  bool fails = false;
+
+ private:
+  uv_loop_t* loop_;
+};
 
 class ProtectedPathsGuardTest : public ::testing::Test {
  protected:
@@ -92,7 +114,7 @@ class ProtectedPathsGuardTest : public ::testing::Test {
   policy::PolicyPtr policy_;
   std::vector<sandbox::PathGrant> extra_;
   uv_loop_t loop_;
-  testing::ThreadJanitor janitor_{&loop_};
+  HoldingJanitor janitor_{&loop_};
   ProtectedPathsGuard guard_{&loop_, janitor_, base_ / "state"};
 };
 
@@ -103,6 +125,41 @@ TEST_F(ProtectedPathsGuardTest, WhatIsFreeIsNoChange) {
   }
   EXPECT_TRUE(End(watch).empty());
   EXPECT_FALSE(fs::exists(base_ / "state"));
+}
+
+TEST_F(ProtectedPathsGuardTest, ASlowComparisonHoldsUpNobodyElse) {
+  fs::create_directories(root_ / "other");
+  const auto slow = Begin("sub");
+  const auto quick = Begin("other");
+  Write("sub/.mcp.json", "{}");
+  Write("other/.mcp.json", "{}");
+  janitor_.held = root_ / "sub";
+  std::optional<std::vector<ProtectedChange>> ended;
+  Detach(guard_.End(slow), [&](std::vector<ProtectedChange> changes) { ended = changes; });
+  EXPECT_EQ(End(quick).size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / "other/.mcp.json"));
+  EXPECT_FALSE(ended);
+  janitor_.held.clear();
+  testing::RunUntil(&loop_, [&] { return ended.has_value(); });
+  EXPECT_EQ(ended->size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / "sub/.mcp.json"));
+}
+
+// Nobody knows what became of it, so nothing begins there before it was put back.
+TEST_F(ProtectedPathsGuardTest, WithoutAJanitorNothingRunsAndNothingIsForgotten) {
+  const auto watch = Begin();
+  Write(".git/config", "evil\n");
+  janitor_.fails = true;
+  const auto changes = End(watch);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].kind, ChangeKind::kNotCompared);
+  EXPECT_FALSE(TryBegin());
+  janitor_.fails = false;
+  const auto next = Begin();
+  EXPECT_EQ(Config(), "original\n");
+  const auto late = End(next);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].path, root_ / ".git/config");
 }
 
 TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
