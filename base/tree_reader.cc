@@ -164,6 +164,7 @@ void Reader::Visit(int parent, const char* name, const std::string& path, int de
     fresh = Names(opened.fd.get(), opened.closed() ? Known() : known, directory);
   }
   tree_.directories.push_back(std::move(directory));
+  if (!opened.fd) return;
   for (const std::string& one : fresh) {
     const std::string below = path.empty() ? one : path + "/" + one;
     Visit(opened.fd.get(), one.c_str(), below, depth + 1, {});

@@ -52,10 +52,10 @@ PathStamp TreeScan::Visit(int parent, const Directory& directory, const std::str
     if (changed.deeper.empty()) changed.deeper = path;
     return {};
   }
-  constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  constexpr int kPlainDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const char* name = directory.name.c_str();
   const bool leaf = directory.below.empty();
-  const UniqueFd fd(leaf ? -1 : openat(parent, name, kDirectory));
+  const UniqueFd fd(leaf ? -1 : openat(parent, name, kPlainDirectory));
   struct stat status{};
   const bool seen = leaf ? fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0
                          : fd && fstat(fd.get(), &status) == 0;

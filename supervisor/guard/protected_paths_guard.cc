@@ -572,7 +572,7 @@ Task<Result<Compared>> ProtectedPathsGuard::Compare(const Watch& watch, bool ren
   const Found& found = *watch->found;
   Task<MountRecord> recording = CompleteRecord();
   const MountRecord record = co_await recording;
-  Comparison comparison{.state = found,
+  Comparison comparison{.state = static_cast<const GuardedState&>(found),
                         .query = QueryOf(found.key),
                         .condemned = condemned_,
                         .record = record,

@@ -96,7 +96,7 @@ bool RepositoryFinder::Same(const Deciders& one, const Deciders& other) {
 
 Task<RepositoryFinder::Found> RepositoryFinder::Find(policy::PolicyPtr policy,
                                                      const policy::WorkingDirectory& directory) {
-  const std::string path = directory.path();
+  const std::string& path = directory.path();
   Deciders deciders = DecidersOf(path);
   const auto known = known_.find(path);
   if (known != known_.end() && known->second.policy == policy &&
@@ -124,7 +124,7 @@ Task<RepositoryFinder::Found> RepositoryFinder::Search(policy::PolicyPtr policy,
     const policy::RepositoryRefusal& refusal = found.error();
     const bool needs = !refusal.needed_line.empty() || !refusal.needed_work_tree.empty();
     if (!needs || round == kMaxTexts) {
-      co_return std::unexpected(policy::DirectoryRefusal(refusal));
+      co_return std::unexpected(static_cast<const policy::DirectoryRefusal&>(refusal));
     }
     if (!refusal.needed_line.empty()) {
       Task<Result<Result<std::optional<std::string>>>> reading =
