@@ -61,9 +61,9 @@ struct Chore {
   std::string (*run)(std::string_view input, std::span<const int> descriptors);
 };
 
-template <typename T, typename... Values>
-Task<Result<T>> Ask(Janitor& janitor, JanitorOrder order, const Values&... values) {
-  order.input = Pack(values...);
+// With the input packed.
+template <typename T>
+Task<Result<T>> AskPacked(Janitor& janitor, JanitorOrder order) {
   const std::string chore(order.chore);
   Task<Result<std::string>> task = janitor.Do(std::move(order));
   const Result<std::string> answer = co_await task;
@@ -72,6 +72,13 @@ Task<Result<T>> Ask(Janitor& janitor, JanitorOrder order, const Values&... value
   Unpacker unpacker(*answer);
   if (unpacker(value) && unpacker.AtEnd()) co_return value;
   co_return std::unexpected(Error("janitor", chore + ": its answer cannot be read", EBADMSG));
+}
+
+// No coroutine: the values need not outlive the call.
+template <typename T, typename... Values>
+Task<Result<T>> Ask(Janitor& janitor, JanitorOrder order, const Values&... values) {
+  order.input = Pack(values...);
+  return AskPacked<T>(janitor, std::move(order));
 }
 
 }  // namespace pa
