@@ -127,6 +127,7 @@ void LookUpUsersInFilesAlone() {
 }  // namespace pa
 
 int main(int argc, char** argv) {
+  // As the janitor of a server: before anything of a command line's own is made.
   if (argc == 2 && std::string_view(argv[1]) == pa::kJanitorOption) {
     return pa::ServeJanitor(pa::RunChores());
   }

@@ -392,12 +392,13 @@ Task<Result<void>> NestedRepositories::JudgeOwed(const std::string& directory) {
       continue;
     }
     at->judging = true;
+    bool judged = false;
+    const Finally done([&] { judged ? void(owed_.erase(at)) : void(at->judging = false); });
     Task<Result<Ended>> ending = TryToEnd(at->watch, at->kept);
     Result<Ended> ended = co_await ending;
-    at->judging = false;
     if (!ended) co_return std::unexpected(ended.error());
     std::ranges::move(ended->changes, std::back_inserter(late_));
-    owed_.erase(at);
+    judged = true;
   }
 }
 
@@ -430,9 +431,8 @@ Task<Result<NestedRepositories::Watch>> NestedRepositories::Begin(
     if (IsSet(given_up)) {
       co_return std::unexpected(Error("look", directory.path(), ECANCELED));
     }
-    // Where that cannot be known, they are kept as they are.
-    if (!unclean) watched->unread = unclean.error().Message();
-    for (const RepositoryBelow& one : unclean.value_or(watched->made)) {
+    if (!unclean) co_return std::unexpected(unclean.error());
+    for (const RepositoryBelow& one : *unclean) {
       if (IsBeingMade(one)) continue;
       Forget(one, *policy);
       std::erase(watched->made, one);

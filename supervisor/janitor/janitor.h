@@ -9,7 +9,8 @@
 // An error: the chore was not done, or not wholly. Its process was killed, took too long or too
 // much memory, could not be started or confined, or gave an answer that is none.
 //
-// To add a chore: a function and its line in supervisor/guard/guard_chores.cc.
+// To add a chore: a function and its line in the table of chores of its room; a new room in
+// supervisor/run/run_chores.cc.
 #pragma once
 
 #include <chrono>

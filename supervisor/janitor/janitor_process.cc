@@ -258,6 +258,8 @@ void JanitorProcess::Tick() {
 void JanitorProcess::End(Running& chore, std::optional<Error> failed) {
   running_.remove(&chore);
   chore.ended.Close();
+  // One that was taken over could stay, with what it may change.
+  if (!IsWaiting(&chore)) Kill(chore);
   if (chore.order.given_up != nullptr) chore.order.given_up->OnSet(nullptr);
   if (running_.empty() && tick_) {
     tick_->Stop();

@@ -31,6 +31,7 @@ using testing::kTestHang;
 using testing::kTestMemory;
 using testing::kTestPid;
 using testing::kTestRead;
+using testing::kTestStay;
 
 class JanitorProcessTest : public ::testing::Test {
  protected:
@@ -159,6 +160,15 @@ TEST_F(JanitorProcessTest, KilledItIsStartedAgain) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Echo("two").value(), "two");
   EXPECT_NE(janitor_.pid(), first);
   EXPECT_EQ(reaped_, std::vector<pid_t>{first});
+}
+
+// As one that hostile files took over: it says that it is done, and stays.
+TEST_F(JanitorProcessTest, WhatHasAnsweredDoesNotStay) {
+  EXPECT_EQ(Echo("one").value(), "one");
+  const auto answer = Ask<std::string>({.chore = kTestStay}, std::string());
+  EXPECT_EQ(answer.error().sys_errno, EPIPE) << "what it wrote is no answer";
+  for (int look = 0; look < 1000 && !ChoresOf(janitor_.pid()).empty(); ++look) usleep(10'000);
+  EXPECT_TRUE(ChoresOf(janitor_.pid()).empty());
 }
 
 TEST_F(JanitorProcessTest, ItRestsOnlyWhenItHasNothingToDo) {

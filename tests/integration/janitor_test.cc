@@ -70,7 +70,10 @@ TEST_P(Janitor, TheServerOpensNothingInTheProject) {
   const auto call = [&](const std::string& tool, const Json& arguments) {
     const Json result = client.CallTool(tool, arguments);
     nothing(tool + " " + arguments.dump() + " " + result.dump().substr(0, 300));
+    return result.value("success", false);
   };
+  // The agent's lock stays in the way of git; then the user removes it.
+  const auto without_lock = [&] { fs::remove(project_.root() / ".git/index.lock"); };
   call("make_targets", Json::object());
   call("make", {{"target", "t"}});
   call("make", {{"target", "t"}});
@@ -85,13 +88,16 @@ TEST_P(Janitor, TheServerOpensNothingInTheProject) {
   call("edit", {{"path", "a.txt"}, {"old_text", "a"}, {"new_text", "A"}});
   call("glob", {{"pattern", "**/*.txt"}});
   call("grep", {{"pattern", "b"}});
-  call("git_add", {{"paths", {"."}}});
-  call("git_commit", {{"message", "two"}});
+  call("git_add", {{"paths", {"a.txt"}}});
+  without_lock();
+  EXPECT_TRUE(call("git_add", {{"paths", {"a.txt"}}}));
+  EXPECT_TRUE(call("git_commit", {{"message", "two"}}));
   WriteText(project_.root() / ".git/hooks/pre-commit", "#!/bin/sh\ntouch hooked\n");
   fs::permissions(project_.root() / ".git/hooks/pre-commit", fs::perms::owner_all);
   WriteText(project_.root() / "a.txt", "B\n");
-  call("git_add", {{"paths", {"a.txt"}}});
-  call("git_commit", {{"message", "three"}});
+  EXPECT_TRUE(call("git_add", {{"paths", {"a.txt"}}}));
+  EXPECT_TRUE(call("git_commit", {{"message", "three"}}));
+  EXPECT_TRUE(fs::exists(project_.root() / "hooked"));
   call("delete", {{"path", "c.txt"}});
   call("bash", {{"command", "true"}, {"working_directory", "sub"}});
   client.CloseInput();
@@ -105,9 +111,10 @@ TEST_P(Janitor, KilledAllTheTimeItHoldsUpNobodyAndProtects) {
   client.Initialize();
   client.CallTool("bash", {{"command", "true"}});
   std::atomic<bool> stop = false;
+  std::atomic<int> kills = 0;
   std::thread killer([&] {
     while (!stop) {
-      for (const pid_t pid : JanitorsOf(client.pid())) kill(pid, SIGKILL);
+      for (const pid_t pid : JanitorsOf(client.pid())) kills += kill(pid, SIGKILL) == 0 ? 1 : 0;
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
   });
@@ -127,6 +134,7 @@ TEST_P(Janitor, KilledAllTheTimeItHoldsUpNobodyAndProtects) {
   EXPECT_TRUE(last.value("success", false)) << last.dump();
   EXPECT_FALSE(fs::exists(project_.root() / ".mcp.json"));
   EXPECT_GT(done, 0);
+  EXPECT_GT(kills, 10) << "else this shows nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, Janitor, ::testing::Values("auto", "off"));

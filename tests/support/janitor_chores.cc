@@ -26,6 +26,16 @@ std::string Hang(std::string_view, Descriptors) {
   for (;;) usleep(10'000);
 }
 
+// To each descriptor that it has; one is the pipe that says so.
+std::string Stay(std::string_view input, Descriptors descriptors) {
+  for (int fd = 3; fd < 64; ++fd) {
+    struct stat status{};
+    const bool pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+    if (pipe && write(fd, "d", 1) != 1) _exit(1);
+  }
+  return Hang(input, descriptors);
+}
+
 std::string Memory(std::string_view, Descriptors) {
   std::vector<std::string> blocks;
   for (;;) blocks.emplace_back(64u << 20, 'x');
@@ -53,6 +63,7 @@ std::vector<Chore> ChoresForTests() {
   chores.push_back({kTestCrash, [](std::string_view, Descriptors) -> std::string { _exit(3); }});
   chores.push_back({kTestHang, Hang});
   chores.push_back({kTestMemory, Memory});
+  chores.push_back({kTestStay, Stay});
   chores.push_back({kTestDescriptors, Inodes});
   return chores;
 }

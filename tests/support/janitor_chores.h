@@ -19,6 +19,7 @@ inline constexpr std::string_view kTestPid = "test-pid";    // string -> int
 inline constexpr std::string_view kTestRead = "test-read";  // path -> Result<string>
 inline constexpr std::string_view kTestCrash = "test-crash";
 inline constexpr std::string_view kTestHang = "test-hang";
+inline constexpr std::string_view kTestStay = "test-stay";  // says that it is done, and goes on
 inline constexpr std::string_view kTestMemory = "test-memory";
 inline constexpr std::string_view kTestDescriptors = "test-descriptors";  // -> vector<uint64>
 
