@@ -16,6 +16,7 @@
 #include "sandbox/seccomp_load.h"
 #include "sandbox/unreachable.h"
 #include "worker/build_kind.h"
+#include "worker/check_file.h"
 #include "worker/delete_file.h"
 #include "worker/probe.h"
 #include "worker/process_tree.h"
@@ -143,6 +144,12 @@ SysResult<void> Execute(const SpecView& spec) {
   return std::unexpected(SysError{"execve", spec.executable, errno});
 }
 
+// Where the command was planned by a file.
+bool TakeCheck(Outcome& outcome, const SpecView& spec) {
+  return spec.file_digest.empty() ||
+         Take(outcome, Step::kCheckFile, [&] { return CheckFile(spec.file, spec.file_digest); });
+}
+
 // Where there is something to sync.
 bool TakeSync(Outcome& outcome, const ToSync& to_sync) {
   return !to_sync.first || Take(outcome, Step::kSyncFile, [&] { return Sync(to_sync); });
@@ -154,7 +161,8 @@ bool Act(const ChildOrder& order) {
   ToSync to_sync;
   switch (spec.action) {
     case Action::kExecute:
-      return Take(outcome, Step::kExecute, [&] { return Execute(spec); });
+      return TakeCheck(outcome, spec) &&
+             Take(outcome, Step::kExecute, [&] { return Execute(spec); });
     case Action::kProbe:
       return Take(outcome, Step::kProbe, [&] {
         Probe({.canary = spec.file,

@@ -13,7 +13,7 @@
 namespace pa::worker {
 namespace {
 
-constexpr std::size_t kChunk = 64u << 10;  // what a pipe takes at once
+constexpr std::size_t kPipeful = 64u << 10;  // what a pipe takes at once
 constexpr std::size_t kSmall = 8u << 10;   // most files; each page that is touched costs
 
 // `most`: of the file; 0: all of it.
@@ -54,7 +54,7 @@ SysResult<void> ReadFile(const char* name, std::uint64_t most) {
   const FileHeader header{.mode = seen->status.st_mode,
                           .size = static_cast<std::uint64_t>(seen->status.st_size)};
   return header.size < kSmall - sizeof header ? Pass<kSmall>(*file, name, header, most)
-                                              : Pass<kChunk>(*file, name, header, most);
+                                              : Pass<kPipeful>(*file, name, header, most);
 }
 
 }  // namespace pa::worker

@@ -28,7 +28,11 @@ struct WorkerSpec {
   std::string shm_dir;            // the same for the directory at /dev/shm; beside tmp_dir
   // kReadFile: one component in the working directory. kWriteFile, kRemoveTemp, kDeleteFile: a path
   // beneath it. kProbe: see worker/probe.h.
+  // kExecute: one component in the working directory, with `file_digest`; else "".
   std::string file;
+  // kExecute: the SHA-256 that `file` has to have, or nothing is executed (Step::kCheckFile); "":
+  // no file is looked at.
+  std::string file_digest;
   std::uint64_t read_bytes = 0;           // kReadFile: of the file, from its beginning; 0: all
   std::vector<sandbox::PathGrant> paths;  // used when has_ruleset_fd is false
   sandbox::Network network = sandbox::Network::kNone;

@@ -44,6 +44,7 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
                     .tmp_dir = view->tmp_dir,
                     .shm_dir = view->shm_dir,
                     .file = view->file,
+                    .file_digest = std::string(view->file_digest),
                     .read_bytes = view->read_bytes,
                     .paths = Owned(view->paths),
                     .network = view->network,

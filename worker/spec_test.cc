@@ -61,6 +61,10 @@ WorkerSpec RandomSpec(Random& random) {
     spec.executable = "/" + random.Text(100);
     spec.argv = random.Texts("", 1);
   }
+  if (spec.action == Action::kExecute && random.Below(2) == 1) {
+    spec.file = "Makefile";
+    for (int i = 0; i < 32; ++i) spec.file_digest += static_cast<char>(random.Below(256));
+  }
   if (IsAlone(spec.action)) spec.file = "Makefile";
   if (spec.action == Action::kProbe) spec.file = "/" + random.Text(30);
   spec.read_bytes = random.Any();
@@ -280,6 +284,28 @@ TEST(SpecTest, WhatIsReadIsOneComponent) {
     spec.file = name;
     EXPECT_EQ(RefusedField(spec), "file") << name;
   }
+}
+
+TEST(SpecTest, ACommandMayNameTheFileThatItWasPlannedBy) {
+  const std::string digest(32, '\0');
+  WorkerSpec spec = Small();
+  EXPECT_EQ(RefusedField(spec), "accepted");
+  spec.file = "Makefile";
+  EXPECT_EQ(RefusedField(spec), "file") << "it says nothing of that file";
+  spec.file_digest = digest;
+  EXPECT_EQ(RefusedField(spec), "accepted");
+  spec.file_digest.pop_back();
+  EXPECT_EQ(RefusedField(spec), "file_digest");
+  spec.file_digest = digest;
+  for (const char* name : {"", "..", "a/b", "/Makefile"}) {
+    spec.file = name;
+    EXPECT_EQ(RefusedField(spec), "file") << name;
+  }
+  spec.file = "Makefile";
+  spec.action = Action::kReadFile;
+  spec.executable.clear();
+  spec.argv.clear();
+  EXPECT_EQ(RefusedField(spec), "file_digest") << "only what is executed is planned";
 }
 
 class SpecOfAChange : public ::testing::TestWithParam<Action> {};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "worker/sha256.h"
 #include "worker/wire.h"
 
 namespace pa::worker {
@@ -162,9 +163,14 @@ bool FileIsSane(const SpecView& spec) {
     case Action::kProbe:
       return IsAbsolute(spec.file);
     case Action::kExecute:
-      return spec.file[0] == '\0';
+      return spec.file_digest.empty() ? spec.file[0] == '\0' : IsOneComponent(spec.file);
   }
   return false;
+}
+
+bool DigestIsSane(const SpecView& spec) {
+  if (spec.file_digest.empty()) return true;
+  return spec.action == Action::kExecute && spec.file_digest.size() == kDigestBytes;
 }
 
 bool IsAssignment(const char* text) { return text[0] != '=' && std::strchr(text, '=') != nullptr; }
@@ -212,6 +218,7 @@ const char* FindNonsense(const SpecView& spec) {
   if (!IsAbsoluteOrEmpty(spec.working_directory)) return "working_directory";
   if (!IsAbsoluteOrEmpty(spec.tmp_dir)) return "tmp_dir";
   if (!FileIsSane(spec)) return "file";
+  if (!DigestIsSane(spec)) return "file_digest";
   if (spec.umask != kUmaskOfUser && spec.umask > 0777) return "umask";
   const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
     const auto access = static_cast<std::uint8_t>(grant.access);

@@ -41,6 +41,7 @@ struct SpecView {
   const char* tmp_dir = "";
   const char* shm_dir = "";
   const char* file = "";
+  std::string_view file_digest;
   std::uint64_t read_bytes = 0;
   std::span<const GrantView> paths;
   sandbox::Network network = sandbox::Network::kNone;

@@ -40,6 +40,8 @@ const char* StepName(Step step) {
       return "landlock";
     case Step::kSeccomp:
       return "seccomp";
+    case Step::kCheckFile:
+      return "check file";
     case Step::kExecute:
       return "execute";
     case Step::kProbe:

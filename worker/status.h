@@ -12,7 +12,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610008;  // 'pa', version 8
+inline constexpr std::uint32_t kStatusMagic = 0x70610009;  // 'pa', version 9
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2, kGiven = 3 };
 
@@ -39,6 +39,7 @@ enum class Step : std::uint32_t {
   kLimits,   // rlimits
   kLandlock,
   kSeccomp,
+  kCheckFile,  // the file that a command was planned by is another one; nothing ran
   kExecute,
   kProbe,
   kReadFile,

@@ -21,7 +21,7 @@ namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
 inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
-inline constexpr std::uint32_t kWireVersion = 7;
+inline constexpr std::uint32_t kWireVersion = 8;
 
 // Bounds of single values; encoder and parser refuse a spec beyond them.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
@@ -42,6 +42,7 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.Text("tmp_dir", spec.tmp_dir) &&                      //
          io.Text("shm_dir", spec.shm_dir) &&                      //
          io.Text("file", spec.file) &&                            //
+         io.Blob("file_digest", spec.file_digest) &&              //
          io.Number("read_bytes", spec.read_bytes) &&              //
          io.Grants("paths", spec.paths) &&                        //
          io.Enum("network", spec.network, 0, 2) &&                //

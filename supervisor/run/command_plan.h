@@ -26,7 +26,8 @@ struct CommandPlan {
   std::optional<std::string> stdin_data;            // nothing: `stdin_file`
   std::shared_ptr<const UniqueFd> stdin_file = {};  // open for reading alone; null: /dev/null
   std::optional<mode_t> umask;                      // nothing: the server's own
-  std::string file;                                 // as WorkerSpec::file; so is the next
+  std::string file;                                 // as WorkerSpec::file; so are the next two
+  std::string file_digest;
   std::uint64_t read_bytes = 0;
 };
 

@@ -32,6 +32,10 @@ bool HasNoOverlay(const Execution& execution) {
          std::ranges::find(kErrors, execution.failed_errno) != std::end(kErrors);
 }
 
+bool IsOutdated(const Execution& execution) {
+  return execution.failed_step == worker::Step::kCheckFile;
+}
+
 Execution FailedToStart(const Error& error) {
   Execution execution;
   execution.failure = error.Message();

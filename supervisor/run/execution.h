@@ -74,6 +74,10 @@ struct Execution {
 // now and later.
 bool HasNoOverlay(const Execution& execution);
 
+// Whether nothing ran because CommandPlan::file is not, or cannot be shown to be, the one that the
+// plan was made by.
+bool IsOutdated(const Execution& execution);
+
 // The results of commands that did not run: because of `error`; because protected paths could not
 // be protected; because nobody waits for the result any more; because the queue was full.
 Execution FailedToStart(const Error& error);

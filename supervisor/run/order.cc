@@ -51,6 +51,7 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   if (namespaces && !plan.env.contains(kCross)) spec.env.push_back(std::string(kCross) + "=1");
   spec.working_directory = plan.directory.path();
   spec.file = plan.file;
+  spec.file_digest = plan.file_digest;
   spec.read_bytes = plan.read_bytes;
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();

@@ -211,8 +211,9 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
                                          : impl.InTurn(plan, allow, policy, options);
   Execution execution = co_await task;
   if (execution.busy) co_return execution;
-  const bool does_without = HasNoOverlay(execution);  // the caller: nothing ran
-  if (options.record != nullptr && !does_without)
+  // The caller runs it in another way.
+  const bool never_ran = HasNoOverlay(execution) || IsOutdated(execution);
+  if (options.record != nullptr && !never_ran)
     options.record->commands.push_back(RecordOf(plan, execution));
   impl.Idle();
   co_return execution;

@@ -65,8 +65,8 @@ Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
                        .working_dir = work->directory.path(),
                        .decision = permission->rule(),
                        .shown = std::string(Utf8Prefix(command, kMaxShown))};
-  Task<ToolResult> task =
-      RunBuild(std::move(plan), *permission, timeout, std::move(report), *work, call);
+  Build build{.plan = std::move(plan), .report = std::move(report), .timeout = timeout};
+  Task<ToolResult> task = RunBuild(std::move(build), *permission, *work, call);
   ToolResult result = co_await task;
   co_return result;
 }

@@ -98,6 +98,22 @@ Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallConte
   co_return NoSuchTarget(work.operation, *targets);
 }
 
+// Why the target may not run, if anything.
+Task<std::optional<ToolError>> RefuseTarget(const Work& work, const policy::Permission& permission,
+                                            std::string make, CallContext& call) {
+  Task<DiscoveredTargets> discovery = DiscoverTargets(work, permission, std::move(make), call);
+  const DiscoveredTargets targets = co_await discovery;
+  if (!targets) co_return targets.error();
+  if (!IsTarget(*targets, work.operation)) co_return NoSuchTarget(work.operation, *targets);
+  co_return std::nullopt;
+}
+
+// The plan to run a target that was there when the Makefile had this text.
+void PlanBy(const RememberedTargets& remembered, CommandPlan& plan) {
+  plan.file = remembered.list.makefile;
+  plan.file_digest.assign(remembered.digest.begin(), remembered.digest.end());
+}
+
 Task<ToolResult> RunMake(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, *request.arguments().String("target"), call);
   if (!work) co_return RefusedCall(std::move(work.error()));
@@ -123,24 +139,30 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
   if (!permission) co_return RefusedCall(std::move(permission.error()));
   auto make = Require("make", work, call);
   if (!make) co_return RefusedCall(std::move(make.error()));
-  Task<DiscoveredTargets> discovery = DiscoverTargets(work, *permission, *make, call);
-  const DiscoveredTargets targets = co_await discovery;
-  if (!targets) co_return RefusedCall(targets.error());
-  if (!IsTarget(*targets, work.operation)) {
-    co_return RefusedCall(NoSuchTarget(work.operation, *targets));
-  }
-  CommandPlan plan{.executable = std::move(*make),
+  CommandPlan plan{.executable = *make,
                    .argv = {"make", "--", work.operation},
                    .env = MakeEnvironment(call),
                    .directory = work.directory};
+  const auto plan_again = [&] { return RefuseTarget(work, *permission, *make, call); };
+  const auto remembered = work.dry_run ? std::nullopt : RememberTargets(work, *make, call);
+  if (remembered && IsTarget(remembered->list, work.operation)) {
+    PlanBy(*remembered, plan);
+  } else {
+    Task<std::optional<ToolError>> planning = plan_again();
+    std::optional<ToolError> refused = co_await planning;
+    if (refused) co_return RefusedCall(*std::move(refused));
+  }
   if (work.dry_run) {
     Task<ToolResult> dry = DryRun(work, std::move(plan), *permission, timeout, call);
     ToolResult result = co_await dry;
     co_return result;
   }
   CommandReport report = ReportOf(work, plan.argv, permission->rule());
-  Task<ToolResult> task =
-      RunBuild(std::move(plan), *permission, timeout, std::move(report), work, call);
+  Build build{.plan = std::move(plan),
+              .report = std::move(report),
+              .timeout = timeout,
+              .plan_again = plan_again};
+  Task<ToolResult> task = RunBuild(std::move(build), *permission, work, call);
   ToolResult result = co_await task;
   co_return result;
 }

@@ -450,5 +450,66 @@ TEST_F(MakeTest, AMakefileThatIsWrittenThroughAMappingIsSeenAsItIs) {
   munmap(text, kBytes);
 }
 
+// Writes through a mapping, so that the file is another one and its stamp the same.
+class MappedText {
+ public:
+  explicit MappedText(const std::filesystem::path& path)
+      : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)),
+        text_(static_cast<char*>(
+            mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0))) {
+    EXPECT_NE(text_, MAP_FAILED);
+    text_[0] = text_[0];  // this moves the time once
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  ~MappedText() { munmap(text_, kBytes); }
+  MappedText(const MappedText&) = delete;
+  MappedText& operator=(const MappedText&) = delete;
+
+  // False if its time has moved: the page was written back in between.
+  bool Replace(std::size_t at, std::string_view by) {
+    const timespec before = Modified();
+    by.copy(text_ + at, by.size());
+    const timespec after = Modified();
+    return before.tv_sec == after.tv_sec && before.tv_nsec == after.tv_nsec;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+
+  timespec Modified() const {
+    struct stat status{};
+    fstat(file_.get(), &status);
+    return status.st_mtim;
+  }
+
+  UniqueFd file_;
+  char* text_;
+};
+
+// The worker compares the text that the list of targets is of, so nothing runs that there is no
+// target for, and nothing is refused that there is one for.
+TEST_F(MakeTest, ATargetOfAnotherTextThanTheOneThatWasReadIsLookedForAgain) {
+  const std::string text = ".PHONY: one two\none:\n\techo first > out\ntwo:\n";
+  const std::size_t recipe = text.find("first");
+  bool unmoved = false;
+  for (int i = 0; i < 20 && !unmoved; ++i) {
+    Write("Makefile", text);
+    MappedText mapped(project_ / "Makefile");
+    EXPECT_EQ(Call("make", R"({"target":"one"})").error, std::nullopt);
+    EXPECT_EQ(testing::ReadText(project_ / "out"), "first\n");
+
+    unmoved = mapped.Replace(recipe, "other");
+    EXPECT_EQ(Call("make", R"({"target":"one"})").error, std::nullopt);
+    EXPECT_EQ(testing::ReadText(project_ / "out"), "other\n");
+
+    unmoved = mapped.Replace(8, "ONE") && unmoved;
+    const ToolResult gone = Call("make", R"({"target":"one"})");
+    ASSERT_TRUE(gone.error);
+    EXPECT_EQ(gone.error->code, ErrorCode::kInvalidTarget);
+    EXPECT_EQ(Call("make", R"({"target":"ONE"})").error, std::nullopt) << "there is nothing to do";
+  }
+  EXPECT_TRUE(unmoved) << "then this proves nothing";
+}
+
 }  // namespace
 }  // namespace pa

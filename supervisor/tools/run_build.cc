@@ -1,5 +1,9 @@
 #include "supervisor/tools/run_build.h"
 
+#include <expected>
+#include <utility>
+#include <vector>
+
 #include "supervisor/tools/git_refresh.h"
 #include "supervisor/tools/join_job.h"
 #include "supervisor/tools/lfs_copy.h"
@@ -17,6 +21,26 @@ std::string AdviceOn(const Execution& run, const Work& work, sandbox::Network ne
   return advice;
 }
 
+using ExecutionOr = std::expected<Execution, ToolError>;
+
+// Whatever was restored belongs to the call, also if it was before the plan was made again.
+Task<ExecutionOr> RunPlan(Build& build, const policy::Allow& allow, const RunOptions& options,
+                          CallContext& call) {
+  Task<Execution> task = call.runner.Run(build.plan, allow, call.policy, options);
+  Execution run = co_await task;
+  if (!IsOutdated(run)) co_return run;
+  Task<std::optional<ToolError>> planning = build.plan_again();
+  std::optional<ToolError> refused = co_await planning;
+  if (refused) co_return std::unexpected(*std::move(refused));
+  build.plan.file.clear();
+  build.plan.file_digest.clear();
+  const std::vector<ProtectedChange> changes = std::move(run.protected_changes);
+  Task<Execution> again = call.runner.Run(build.plan, allow, call.policy, options);
+  run = co_await again;
+  run.protected_changes.insert(run.protected_changes.begin(), changes.begin(), changes.end());
+  co_return run;
+}
+
 }  // namespace
 
 policy::Needs BuildNeeds(const GitIdentity::Given& identity,
@@ -29,14 +53,15 @@ policy::Needs BuildNeeds(const GitIdentity::Given& identity,
   return needs;
 }
 
-Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission,
-                          std::optional<std::chrono::milliseconds> timeout, CommandReport report,
-                          const Work& work, CallContext& call) {
+Task<ToolResult> RunBuild(Build build, const policy::Permission& permission, const Work& work,
+                          CallContext& call) {
+  CommandPlan& plan = build.plan;
+  CommandReport& report = build.report;
   const std::string no_cache = OpenCache(work, call, plan.env);
   // Where the policy lets a command commit, it commits in the name in which git_commit does. A
   // copy: another call may ask for it while this one runs.
   const GitIdentity::Given identity = call.runner.git_identity().For(*call.policy);
-  policy::Allow allow = permission.For(BuildNeeds(identity, timeout));
+  policy::Allow allow = permission.For(BuildNeeds(identity, build.timeout));
   if (!identity.directory.empty()) plan.env["GIT_CONFIG_GLOBAL"] = identity.File();
   policy::LimitRetries(*call.policy, plan.env);
   const auto confinement = allow.SharedConfinement();
@@ -60,8 +85,10 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
                            .can_do_without = true,
                            .network = std::move(network)};
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
-  Execution run = co_await task;
+  Task<ExecutionOr> task = RunPlan(build, allow, options, call);
+  ExecutionOr ran = co_await task;
+  if (!ran) co_return RefusedCall(std::move(ran.error()));
+  Execution& run = *ran;
   refresh.After(run);
   Task<std::string> taking = lfs.TakeOver();
   const std::string not_taken = co_await taking;

@@ -1,10 +1,12 @@
 // RunBuild: runs a command with the rights of a build: makes the project's caches, runs it, renders
 // the result.
 //
-//    Task<ToolResult> task = RunBuild(std::move(plan), *permission, timeout, report, work, call);
+//    Build build{.plan = std::move(plan), .report = report, .timeout = timeout};
+//    Task<ToolResult> task = RunBuild(std::move(build), *permission, work, call);
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 #include "supervisor/state/git_identity.h"
@@ -17,9 +19,17 @@ namespace pa {
 policy::Needs BuildNeeds(const GitIdentity::Given& identity,
                          std::optional<std::chrono::milliseconds> timeout);
 
-// `permission` must outlive the task.
-Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission,
-                          std::optional<std::chrono::milliseconds> timeout, CommandReport report,
-                          const Work& work, CallContext& call);
+struct Build {
+  CommandPlan plan;
+  CommandReport report;
+  std::optional<std::chrono::milliseconds> timeout;
+  // If the plan is outdated (CommandPlan::file_digest): why the command may not run, or nothing,
+  // and it runs whatever is in the file.
+  std::function<Task<std::optional<ToolError>>()> plan_again = {};
+};
+
+// `permission` and `work` must outlive the task.
+Task<ToolResult> RunBuild(Build build, const policy::Permission& permission, const Work& work,
+                          CallContext& call);
 
 }  // namespace pa

@@ -10,18 +10,18 @@ constexpr std::size_t kMaxSeen = 1024;
 
 }  // namespace
 
-const TargetList* TargetCache::Find(const TargetKey& key) {
+const KnownTargets* TargetCache::Find(const TargetKey& key) {
   const auto found = std::ranges::find(entries_, key, &Entry::key);
   if (found == entries_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found);
-  return &entries_.front().list;
+  return &entries_.front().known;
 }
 
-void TargetCache::Store(TargetKey key, TargetList list) {
+void TargetCache::Store(TargetKey key, KnownTargets known) {
   // What was known of this directory has another key and can only be found again by an undone
   // change.
   std::erase_if(entries_, [&](const Entry& entry) { return entry.key.directory == key.directory; });
-  entries_.push_front({std::move(key), std::move(list)});
+  entries_.push_front({std::move(key), std::move(known)});
   if (entries_.size() > kMaxEntries) entries_.pop_back();
 }
 

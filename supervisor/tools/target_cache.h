@@ -1,11 +1,12 @@
 // TargetCache: keeps the .PHONY targets of a Makefile for as long as they cannot have changed.
 //
 //    TargetCache cache([&] { session.ListChanged(ListKind::kTools); });
-//    if (const TargetList* known = cache.Find(key)) return *known;
+//    if (const KnownTargets* known = cache.Find(key)) ... known->list, if the digest is the same
 //
 // A list is kept only if nothing but the Makefile's own text and the fixed environment can change
 // it (DependsOnTextAlone in supervisor/tools/makefile_text.h), and is found again only while every
-// part of its key is the same.
+// part of its key is the same. Whoever uses it compares the text, too: a stamp may stay the same
+// when a mapped page is written.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/digest.h"
 #include "policy/policy.h"
 
 namespace pa {
@@ -55,12 +57,16 @@ struct TargetKey {
   std::uint64_t directory_inode = 0;
   std::string makefile;
   FileStamp stamp;
-  std::string text;  // a stamp may stay the same when a mapped page is written twice
   std::string make;  // the executable
   FileStamp make_stamp;
   policy::PolicyPtr policy;
   std::map<std::string, std::string> environment;
   bool operator==(const TargetKey&) const = default;
+};
+
+struct KnownTargets {
+  Digest digest = {};  // of the Makefile's text
+  TargetList list;
 };
 
 class TargetCache {
@@ -73,8 +79,8 @@ class TargetCache {
           on_seen = {})
       : on_change_(std::move(on_change)), on_seen_(std::move(on_seen)) {}
 
-  const TargetList* Find(const TargetKey& key);
-  void Store(TargetKey key, TargetList list);
+  const KnownTargets* Find(const TargetKey& key);
+  void Store(TargetKey key, KnownTargets known);
 
   // Calls on_change if the targets of `directory` are not those that were last seen there. `files`
   // are those that make read besides the Makefile, as make named them.
@@ -88,7 +94,7 @@ class TargetCache {
  private:
   struct Entry {
     TargetKey key;
-    TargetList list;
+    KnownTargets known;
   };
   std::list<Entry> entries_;                              // the most recently used first
   std::map<std::string, std::vector<std::string>> seen_;  // directory -> names

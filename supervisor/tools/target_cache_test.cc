@@ -18,6 +18,10 @@ TargetKey Key(const std::string& directory = "/p") {
           .environment = {{"PATH", "/usr/bin"}}};
 }
 
+KnownTargets Known(const std::string& name, const std::string& text = "") {
+  return {Sha256Of(text), {.makefile = "Makefile", .targets = {{name, ""}}}};
+}
+
 TargetList List(std::vector<std::string> names) {
   TargetList list{.makefile = "Makefile"};
   for (std::string& name : names) list.targets.push_back({std::move(name), ""});
@@ -27,14 +31,15 @@ TargetList List(std::vector<std::string> names) {
 TEST(TargetCacheTest, FindsWhatWasStored) {
   TargetCache cache;
   EXPECT_EQ(cache.Find(Key()), nullptr);
-  cache.Store(Key(), List({"a"}));
+  cache.Store(Key(), Known("a", "text"));
   ASSERT_NE(cache.Find(Key()), nullptr);
-  EXPECT_EQ(*cache.Find(Key()), List({"a"}));
+  EXPECT_EQ(cache.Find(Key())->list, List({"a"}));
+  EXPECT_EQ(cache.Find(Key())->digest, Sha256Of("text"));
 }
 
 TEST(TargetCacheTest, EveryPartOfTheKeyCounts) {
   TargetCache cache;
-  cache.Store(Key(), List({"a"}));
+  cache.Store(Key(), Known("a"));
   const auto misses = [&](auto change) {
     TargetKey key = Key();
     change(key);
@@ -58,10 +63,10 @@ TEST(TargetCacheTest, EveryPartOfTheKeyCounts) {
 TEST(TargetCacheTest, IsBoundedAndKeepsTheLatestUsed) {
   TargetCache cache;
   for (std::size_t i = 0; i < TargetCache::kMaxEntries; ++i) {
-    cache.Store(Key("/" + std::to_string(i)), List({"a"}));
+    cache.Store(Key("/" + std::to_string(i)), Known("a"));
   }
   EXPECT_NE(cache.Find(Key("/0")), nullptr);
-  cache.Store(Key("/new"), List({"a"}));
+  cache.Store(Key("/new"), Known("a"));
   EXPECT_NE(cache.Find(Key("/0")), nullptr);
   EXPECT_EQ(cache.Find(Key("/1")), nullptr);
 }
@@ -69,12 +74,12 @@ TEST(TargetCacheTest, IsBoundedAndKeepsTheLatestUsed) {
 TEST(TargetCacheTest, ADirectoryHasOneEntry) {
   TargetCache cache;
   TargetKey old = Key();
-  cache.Store(old, List({"a"}));
+  cache.Store(old, Known("a"));
   TargetKey changed = Key();
   ++changed.stamp.size;
-  cache.Store(changed, List({"b"}));
+  cache.Store(changed, Known("b"));
   EXPECT_EQ(cache.Find(old), nullptr);
-  EXPECT_EQ(*cache.Find(changed), List({"b"}));
+  EXPECT_EQ(cache.Find(changed)->list, List({"b"}));
 }
 
 TEST(TargetCacheTest, TellsOfAChangeOnce) {

@@ -153,7 +153,7 @@ CommandPlan DatabasePlan(const Work& work, const TargetKey& key) {
 }
 
 TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk& file,
-                std::string text, std::string make) {
+                std::string make) {
   struct stat directory{};
   fstat(work.directory.fd(), &directory);
   TargetKey key{.directory = work.directory.path(),
@@ -161,7 +161,6 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .directory_inode = directory.st_ino,
                 .makefile = file.name,
                 .stamp = file.stamp,
-                .text = std::move(text),
                 .make = std::move(make),
                 .policy = call.policy,
                 .environment = MakeEnvironment(call)};
@@ -231,14 +230,17 @@ TargetList ListOf(const std::string& makefile, const MakeDatabase& database,
 }
 
 // Whether nothing but what the key holds can have made this list, now that make has run.
-bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeDatabase& database) {
-  return !racy && ReadOnly(database.Makefiles(), key.makefile) && DependsOnTextAlone(key.text) &&
+bool MayBeKept(const Work& work, const TargetKey& key, const std::string& text, bool racy,
+               const MakeDatabase& database) {
+  return !racy && ReadOnly(database.Makefiles(), key.makefile) && DependsOnTextAlone(text) &&
          StampOf(work.directory.fd(), key.makefile) == key.stamp;
 }
 
-// `readable`: the key holds the Makefile's text.
+// `read`: the Makefile's text; nothing if it could not be read.
 Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallContext& call,
-                                const MakefileOnDisk& file, TargetKey key, bool readable) {
+                                const MakefileOnDisk& file, TargetKey key,
+                                std::optional<std::string> read) {
+  const std::string text = read.value_or("");
   const bool racy = IsRacy(file.stamp);
   DatabaseSink sink;
   const RunOptions options{.sink = &sink,
@@ -251,17 +253,16 @@ Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallConte
   const Execution run = co_await task;
   sink.database().Finish();
   const std::vector<std::string> included = Included(sink.database().Makefiles(), file.name);
-  if (auto error = ErrorOfRun(work, file.name, run, sink, key.text)) {
+  if (auto error = ErrorOfRun(work, file.name, run, sink, text)) {
     if (error->code == ErrorCode::kMakefileInvalid)
       call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
   }
-  Task<std::map<std::string, std::string>> describing =
-      Descriptions(work, key.text, included, call);
+  Task<std::map<std::string, std::string>> describing = Descriptions(work, text, included, call);
   const std::map<std::string, std::string> descriptions = co_await describing;
   TargetList list = ListOf(file.name, sink.database(), descriptions);
-  if (readable && MayBeKept(work, key, racy, sink.database())) {
-    call.targets.Store(std::move(key), list);
+  if (read && MayBeKept(work, key, text, racy, sink.database())) {
+    call.targets.Store(std::move(key), {Sha256Of(text), list});
   }
   call.targets.Saw(work.directory.path(), list, included);
   co_return list;
@@ -279,20 +280,33 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
   Task<Result<std::string>> reading =
       ReadMakefile(call.runner.janitor(), {work.directory.path(), work.directory.fd()}, *file);
   Result<std::string> text = co_await reading;
-  const bool readable = text.has_value();
-  TargetKey key = KeyOf(work, call, *file, readable ? std::move(*text) : "", std::move(make));
-  if (const TargetList* known = readable ? call.targets.Find(key) : nullptr) {
+  TargetKey key = KeyOf(work, call, *file, std::move(make));
+  const KnownTargets* known = text ? call.targets.Find(key) : nullptr;
+  if (known != nullptr && known->digest == Sha256Of(*text)) {
     // A copy before anybody is told: on_change may lead anywhere.
-    TargetList list = *known;
+    TargetList list = known->list;
     call.targets.Saw(work.directory.path(), list);
     co_return list;
   }
   policy::Allow allow =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
+  std::optional<std::string> read;
+  if (text) read = *std::move(text);
   Task<DiscoveredTargets> task =
-      AskMake(work, std::move(allow), call, *file, std::move(key), readable);
+      AskMake(work, std::move(allow), call, *file, std::move(key), std::move(read));
   DiscoveredTargets targets = co_await task;
   co_return targets;
+}
+
+std::optional<RememberedTargets> RememberTargets(const Work& work, std::string make,
+                                                 CallContext& call) {
+  const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
+  if (!file) return std::nullopt;
+  const KnownTargets* known = call.targets.Find(KeyOf(work, call, *file, std::move(make)));
+  if (known == nullptr) return std::nullopt;
+  RememberedTargets remembered{.list = known->list, .digest = known->digest};
+  call.targets.Saw(work.directory.path(), remembered.list);
+  return remembered;
 }
 
 }  // namespace pa

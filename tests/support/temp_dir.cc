@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace pa::testing {
 namespace fs = std::filesystem;
@@ -38,7 +40,9 @@ void WriteText(const fs::path& file, std::string_view text) {
 
 std::string ReadText(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();  // iterators would throw if a process ends while its file in /proc is read
+  return std::move(text).str();
 }
 
 }  // namespace pa::testing
