@@ -4,9 +4,11 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "sandbox/user_namespace.h"
 #include "sandbox/view.h"
 #include "worker/build_kind.h"
+#include "worker/ceiling.h"
 #include "worker/harden.h"
 #include "worker/launch_socket.h"
 #include "worker/protocol.h"
@@ -30,6 +33,7 @@ struct Launcher {
   Outcome outcome;
   SysResult<std::span<char>> memory;  // of `spec`: its bytes, then its arrays
   LaunchView spec;
+  SysResult<const CeilingView*> ceiling = nullptr;  // null: none
   // Of a command that runs, whose network all workers share; empty: each has its own. Closed once
   // we are there.
   UniqueFd network;
@@ -44,6 +48,33 @@ SysResult<std::span<char>> MapMemory() {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::unexpected(SysError{"mmap", "launch spec", errno});
   return std::span(static_cast<char*>(memory), bytes);
+}
+
+// Before the descriptors are closed. It lives as long as we and our workers do.
+SysResult<const CeilingView*> ReadCeiling() {
+  struct stat info;
+  if (fstat(kCeilingFd, &info) != 0) return std::unexpected(SysError{"fstat", "ceiling", errno});
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (!S_ISREG(info.st_mode) || size > kMaxCeilingBytes) {
+    return std::unexpected(SysError{"ceiling", "size", EFBIG});
+  }
+  const std::size_t room = size + alignof(void*) + SpecArenaBytes(size);
+  void* memory = mmap(nullptr, room + sizeof(CeilingView), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return std::unexpected(SysError{"mmap", "ceiling", errno});
+  auto* view = new (memory) CeilingView;
+  const std::span<char> bytes(static_cast<char*>(memory) + sizeof(CeilingView), room);
+  const ssize_t got = pread(kCeilingFd, bytes.data(), size, 0);
+  if (got != info.st_size) return std::unexpected(SysError{"read", "ceiling", EIO});
+  const std::size_t arena = (size + alignof(void*) - 1) / alignof(void*) * alignof(void*);
+  PA_TRY(*view, ParseCeiling(bytes.first(size), bytes.subspan(arena)));
+  return view;
+}
+
+SysResult<void> CheckBounds(const Launcher& launcher) {
+  if (!launcher.ceiling) return std::unexpected(launcher.ceiling.error());
+  if (*launcher.ceiling == nullptr) return {};
+  return CheckLaunch(launcher.spec, **launcher.ceiling);
 }
 
 SysResult<void> ReadSpec(Launcher& launcher) {
@@ -89,9 +120,10 @@ SysResult<void> LoadProgram(std::string_view program) {
 // It refuses clone3, without which nobody is made in a cgroup: then each worker loads it ahead.
 bool LoadsProgram(const LaunchView& spec) { return !spec.cgroups; }
 
-bool Prepare(Launcher& launcher) {
-  // Both before anything may fail, so that the supervisor can be told. The first of all, so that
-  // nothing below can meet a descriptor that it does not know.
+bool Prepare(Launcher& launcher, Bounds bounds) {
+  // All before anything may fail, so that the supervisor can be told. The socket before anything
+  // below can meet a descriptor that it does not know.
+  if (bounds == Bounds::kCeiling) launcher.ceiling = ReadCeiling();
   const SysResult<void> opened = launcher.socket.Open();
   launcher.memory = MapMemory();
   const SysResult<void> read = ReadSpec(launcher);
@@ -99,6 +131,7 @@ bool Prepare(Launcher& launcher) {
   const LaunchView& spec = launcher.spec;
   return Take(outcome, Step::kCloseDescriptors, [&] { return opened; }) &&
          Take(outcome, Step::kReadSpec, [&] { return read; }) &&
+         Take(outcome, Step::kCeiling, [&] { return CheckBounds(launcher); }) &&
          // So that no directory is held that somebody wants to unmount.
          Take(outcome, Step::kWorkingDirectory, [] { return Attempt(chdir("/"), "chdir", "/"); }) &&
          Take(outcome, Step::kSession, [] { return LeaveProcessGroup(); }) &&
@@ -130,7 +163,7 @@ SysResult<void> PrepareAhead() {
   return pts ? KeepAs(kPtsFd, pts) : SysResult<void>();
 }
 
-int BecomeWorker(const LaunchView& spec) {
+int BecomeWorker(const LaunchView& spec, const CeilingView* ceiling) {
   Outcome outcome;
   const bool ready =
       (!HasNamespaces(spec) || Take(outcome, Step::kNamespaces, [] { return PrepareAhead(); })) &&
@@ -142,15 +175,16 @@ int BecomeWorker(const LaunchView& spec) {
     Reporter(kControlFd).SetupFailed(outcome);
     return kExitSetupFailed;
   }
-  return RunWorker(
-      {.seccomp_loaded = !spec.seccomp_program.empty(), .namespaces = HasNamespaces(spec)});
+  return RunWorker({.seccomp_loaded = !spec.seccomp_program.empty(),
+                    .namespaces = HasNamespaces(spec),
+                    .ceiling = ceiling});
 }
 
 }  // namespace
 
-int RunLauncher() {
+int RunLauncher(Bounds bounds) {
   Launcher launcher;
-  const bool ready = Prepare(launcher);
+  const bool ready = Prepare(launcher, bounds);
   if (!launcher.socket.is_open()) {
     Reporter(-1).SetupFailed(launcher.outcome);
     return kExitSetupFailed;
@@ -166,7 +200,9 @@ int RunLauncher() {
     return kExitSetupFailed;
   }
   while (launcher.socket.is_open()) {
-    if (launcher.socket.ForkOne(NamespacesOf(launcher))) return BecomeWorker(launcher.spec);
+    if (launcher.socket.ForkOne(NamespacesOf(launcher))) {
+      return BecomeWorker(launcher.spec, *launcher.ceiling);
+    }
   }
   return 0;
 }

@@ -7,7 +7,12 @@
 
 namespace pa::worker {
 
+enum class Bounds {
+  kNone,     // whoever orders decides what
+  kCeiling,  // at most what kCeilingFd says (worker/ceiling.h)
+};
+
 // Returns the exit status of the launcher and, in each worker, that of the worker.
-int RunLauncher();
+int RunLauncher(Bounds bounds);
 
 }  // namespace pa::worker

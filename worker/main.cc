@@ -13,6 +13,9 @@ namespace {
 constexpr char kUsage[] =
     "usage: project-actions-worker --launch     run by project-actions: orders and answers by "
     "descriptor\n"
+    "       project-actions-worker --launch-within\n"
+    "                                           the same, within a ceiling that is not the "
+    "order's\n"
     "       project-actions-worker --spec FILE  run one order by hand; exits with the command's "
     "status,\n"
     "                                           124 on a timeout, 125 when it could not be set up\n"
@@ -26,7 +29,13 @@ int Print(int fd, const char* text, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "--launch") == 0) return pa::worker::RunLauncher();
+  using pa::worker::Bounds;
+  if (argc == 2 && std::strcmp(argv[1], "--launch") == 0) {
+    return pa::worker::RunLauncher(Bounds::kNone);
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--launch-within") == 0) {
+    return pa::worker::RunLauncher(Bounds::kCeiling);
+  }
   if (argc == 3 && std::strcmp(argv[1], "--spec") == 0) {
     return pa::worker::RunWorker({.file = argv[2]});
   }

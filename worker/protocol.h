@@ -7,8 +7,10 @@
 
 namespace pa::worker {
 
-// A launcher's only descriptor at its start (worker/launch_socket.h).
+// A launcher's descriptors at its start (worker/launch_socket.h). The ceiling, a memfd with a
+// CeilingSpec, only with `--launch-within`.
 inline constexpr int kLauncherFd = 3;
+inline constexpr int kCeilingFd = 4;
 inline constexpr std::uint32_t kLaunchMagic = 0x70614c04;  // 'paL', version 4
 
 // To a launcher, with a control socket: fork a worker; with a second descriptor, into that cgroup.
@@ -58,6 +60,7 @@ constexpr bool IsAlone(Action action) { return action >= Action::kReadFile; }
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;
 
 inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
+inline constexpr std::size_t kMaxCeilingBytes = 4u << 20;
 inline constexpr std::size_t kMaxLaunchBytes = 128u << 10;  // one packet
 
 // The exit statuses of the worker itself: with `--spec`, or if it could not even report.

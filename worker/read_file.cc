@@ -14,7 +14,7 @@ namespace pa::worker {
 namespace {
 
 constexpr std::size_t kPipeful = 64u << 10;  // what a pipe takes at once
-constexpr std::size_t kSmall = 8u << 10;   // most files; each page that is touched costs
+constexpr std::size_t kSmall = 8u << 10;     // most files; each page that is touched costs
 
 // `most`: of the file; 0: all of it.
 template <std::size_t kSize>

@@ -67,4 +67,20 @@ struct LaunchSpec {
 Result<std::string> EncodeLaunch(const LaunchSpec& spec);
 Result<LaunchSpec> DecodeLaunch(std::string_view bytes);
 
+// The most that a launcher and its workers may be ordered: what a policy can give to any command.
+// It comes from the spawner (supervisor/spawner), not from whoever orders.
+struct CeilingSpec {
+  // The launcher makes views, which is its confinement. Otherwise it makes none: it is in a
+  // Landlock domain already, and `paths` does not count.
+  bool views = false;
+  std::vector<sandbox::PathGrant> paths;  // what a mount may show, and whether writable
+  sandbox::Network network = sandbox::Network::kNone;
+  sandbox::ResourceLimits limits;     // 0: no limit
+  std::vector<std::string> programs;  // the seccomp programs; none but these is loaded
+  bool operator==(const CeilingSpec&) const = default;
+};
+
+Result<std::string> EncodeCeiling(const CeilingSpec& spec);
+Result<CeilingSpec> DecodeCeiling(std::string_view bytes);
+
 }  // namespace pa::worker

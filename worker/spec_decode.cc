@@ -67,4 +67,16 @@ Result<LaunchSpec> DecodeLaunch(std::string_view bytes) {
                     .view = Owned(view->view)};
 }
 
+Result<CeilingSpec> DecodeCeiling(std::string_view bytes) {
+  const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
+  const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
+  const auto view = ParseCeiling(bytes, {arena.get(), arena_bytes});
+  if (!view) return std::unexpected(Error(view.error()));
+  return CeilingSpec{.views = view->views,
+                     .paths = Owned(view->paths),
+                     .network = view->network,
+                     .limits = view->limits,
+                     .programs = {view->programs.begin(), view->programs.end()}};
+}
+
 }  // namespace pa::worker

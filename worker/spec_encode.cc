@@ -44,8 +44,14 @@ class Writer {
 
   bool Blob(const char*, const std::string& blob) {
     Begin();
-    Put(static_cast<std::uint32_t>(blob.size()));
-    out_ += blob;
+    PutBlob(blob);
+    return true;
+  }
+
+  bool Blobs(const char*, const std::vector<std::string>& blobs) {
+    Begin();
+    Put(static_cast<std::uint32_t>(blobs.size()));
+    for (const std::string& blob : blobs) PutBlob(blob);
     return true;
   }
 
@@ -80,6 +86,11 @@ class Writer {
 
  private:
   void Begin() { Put(++index_); }
+
+  void PutBlob(const std::string& blob) {
+    Put(static_cast<std::uint32_t>(blob.size()));
+    out_ += blob;
+  }
 
   void PutText(const std::string& text) {
     Put(static_cast<std::uint32_t>(text.size()));
@@ -117,6 +128,14 @@ Result<std::string> EncodeLaunch(const LaunchSpec& spec) {
   writer.Put(kWireVersion);
   VisitLaunch(writer, spec);
   return Checked("encode launch order", std::move(writer).Take(), kMaxLaunchBytes, ParseLaunch);
+}
+
+Result<std::string> EncodeCeiling(const CeilingSpec& spec) {
+  Writer writer;
+  writer.Put(kCeilingWireMagic);
+  writer.Put(kWireVersion);
+  VisitCeiling(writer, spec);
+  return Checked("encode ceiling", std::move(writer).Take(), kMaxCeilingBytes, ParseCeiling);
 }
 
 }  // namespace pa::worker

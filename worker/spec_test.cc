@@ -259,6 +259,31 @@ TEST(LaunchSpecTest, AViewNeedsNamespacesAndNoProgramThatWouldRefuseToMakeIt) {
   EXPECT_EQ(EncodeLaunch(spec).error().subject, "seccomp_program");
 }
 
+TEST(CeilingSpecTest, WhatIsEncodedIsDecodedUnchanged) {
+  const CeilingSpec spec{.views = true,
+                         .paths = {{"/usr", sandbox::kReadExecute, "system"},
+                                   {"/srv/p", sandbox::kReadWriteExecute, "root"}},
+                         .network = sandbox::Network::kLoopback,
+                         .limits = {.cpu_seconds = 1, .memory_bytes = 2, .processes = 3},
+                         .programs = {std::string(8, 'x'), std::string(4096 * 8, 'y')}};
+  const Result<std::string> bytes = EncodeCeiling(spec);
+  ASSERT_TRUE(bytes) << bytes.error().Message();
+  EXPECT_EQ(*DecodeCeiling(*bytes), spec);
+  EXPECT_TRUE(DecodeCeiling(*EncodeCeiling({})));
+  for (std::size_t size = 0; size < bytes->size(); size += size < 200 ? 1 : 997) {
+    EXPECT_FALSE(DecodeCeiling(std::string_view(*bytes).substr(0, size))) << size;
+  }
+  EXPECT_FALSE(DecodeLaunch(*bytes));
+  CeilingSpec wrong = spec;
+  wrong.paths[0].path = "usr";
+  EXPECT_EQ(EncodeCeiling(wrong).error().subject, "paths");
+  wrong = spec;
+  wrong.programs[0].pop_back();
+  EXPECT_EQ(EncodeCeiling(wrong).error().subject, "programs");
+  wrong.programs[0].clear();
+  EXPECT_EQ(EncodeCeiling(wrong).error().subject, "programs");
+}
+
 // A seed of an older version shows the fuzzer nothing but that there are versions.
 TEST(SpecTest, TheSeedsOfTheFuzzerAreOfThisVersion) {
   const std::filesystem::path corpus = getenv("PA_FUZZ_CORPUS");

@@ -58,13 +58,7 @@ class Reader {
   bool Number(const char* name, std::uint64_t& value) { return Begin(name) && Get(value); }
   bool Text(const char* name, const char*& text) { return Begin(name) && GetText(text); }
 
-  bool Blob(const char* name, std::string_view& blob) {
-    std::uint32_t length = 0;
-    if (!Begin(name) || !Get(length) || left_.size() < length) return false;
-    blob = {left_.data(), length};
-    left_ = left_.subspan(length);
-    return true;
-  }
+  bool Blob(const char* name, std::string_view& blob) { return Begin(name) && GetBlob(blob); }
 
   bool TextList(const char* name, worker::TextList& list) {
     std::uint32_t count = 0;
@@ -92,6 +86,20 @@ class Reader {
     return true;
   }
 
+  bool Blobs(const char* name, std::span<const std::string_view>& blobs) {
+    std::uint32_t count = 0;
+    if (!Begin(name) || !GetCount(count, kMaxPrograms, sizeof(std::uint32_t) + kBpfInstruction)) {
+      return false;
+    }
+    auto* items = arena_.Take<std::string_view>(count);
+    if (items == nullptr) return false;
+    for (std::string_view& blob : std::span(items, count)) {
+      if (!GetBlob(blob) || blob.empty()) return false;
+    }
+    blobs = {items, count};
+    return true;
+  }
+
   bool Mounts(const char* name, std::span<const sandbox::MountView>& mounts) {
     std::uint32_t count = 0;
     if (!Begin(name) || !GetCount(count, kMaxMounts, 2 * kMinTextBytes + 1)) return false;
@@ -116,6 +124,14 @@ class Reader {
   // A count that the bytes left cannot hold is refused before the arena is asked.
   bool GetCount(std::uint32_t& count, std::uint32_t most, std::size_t min_item_bytes) {
     return Get(count) && count <= most && count <= left_.size() / min_item_bytes;
+  }
+
+  bool GetBlob(std::string_view& blob) {
+    std::uint32_t length = 0;
+    if (!Get(length) || left_.size() < length) return false;
+    blob = {left_.data(), length};
+    left_ = left_.subspan(length);
+    return true;
   }
 
   bool GetText(const char*& text) {
@@ -209,6 +225,13 @@ bool ShmDirIsSane(const SpecView& spec) {
          (!tmp.empty() && shm.substr(0, shm.rfind('/')) == tmp.substr(0, tmp.rfind('/')));
 }
 
+bool AreSane(std::span<const GrantView> grants) {
+  return std::ranges::all_of(grants, [](const GrantView& grant) {
+    const auto access = static_cast<std::uint8_t>(grant.access);
+    return IsAbsolute(grant.path) && access != 0 && access <= kMaxAccess;
+  });
+}
+
 // The first field that makes no sense together with the others; nothing when all do.
 const char* FindNonsense(const SpecView& spec) {
   const bool executes = spec.action == Action::kExecute;
@@ -220,11 +243,7 @@ const char* FindNonsense(const SpecView& spec) {
   if (!FileIsSane(spec)) return "file";
   if (!DigestIsSane(spec)) return "file_digest";
   if (spec.umask != kUmaskOfUser && spec.umask > 0777) return "umask";
-  const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
-    const auto access = static_cast<std::uint8_t>(grant.access);
-    return IsAbsolute(grant.path) && access != 0 && access <= kMaxAccess;
-  });
-  if (!grants_are_sane) return "paths";
+  if (!AreSane(spec.paths)) return "paths";
   if (!ShmDirIsSane(spec)) return "shm_dir";
   if (!BpfIsSane(spec.seccomp_program)) return "seccomp_program";
   if (!AreSane(spec.mounts)) return "mounts";
@@ -237,6 +256,11 @@ const char* FindNonsense(const LaunchView& spec) {
   if (spec.namespaces && !spec.seccomp_program.empty()) return "seccomp_program";
   if (!AreSane(spec.view) || (!spec.namespaces && !spec.view.empty())) return "view";
   return nullptr;
+}
+
+const char* FindNonsense(const CeilingView& spec) {
+  if (!AreSane(spec.paths)) return "paths";
+  return std::ranges::all_of(spec.programs, BpfIsSane) ? nullptr : "programs";
 }
 
 std::unexpected<SysError> Refuse(const char* field) {
@@ -252,28 +276,36 @@ const char* ReadHeader(Reader& reader, std::uint32_t wanted) {
   return nullptr;
 }
 
-}  // namespace
-
-SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena) {
-  if (bytes.size() > kMaxSpecBytes) return Refuse("size");
+template <typename Spec, typename Visit>
+SysResult<Spec> Parse(std::span<const char> bytes, std::span<char> arena, std::size_t most,
+                      std::uint32_t magic, Spec& spec, Visit visit) {
+  if (bytes.size() > most) return Refuse("size");
   Reader reader(bytes, arena);
-  if (const char* field = ReadHeader(reader, kWireMagic)) return Refuse(field);
-  SpecView spec;
-  if (!VisitSpec(reader, spec)) return Refuse(reader.field());
+  if (const char* field = ReadHeader(reader, magic)) return Refuse(field);
+  if (!visit(reader, spec)) return Refuse(reader.field());
   if (!reader.AtEnd()) return Refuse("trailing bytes");
   if (const char* field = FindNonsense(spec)) return Refuse(field);
   return spec;
 }
 
+}  // namespace
+
+SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena) {
+  SpecView spec;
+  return Parse(bytes, arena, kMaxSpecBytes, kWireMagic, spec,
+               [](Reader& reader, SpecView& into) { return VisitSpec(reader, into); });
+}
+
 SysResult<LaunchView> ParseLaunch(std::span<const char> bytes, std::span<char> arena) {
-  if (bytes.size() > kMaxLaunchBytes) return Refuse("size");
-  Reader reader(bytes, arena);
-  if (const char* field = ReadHeader(reader, kLaunchWireMagic)) return Refuse(field);
   LaunchView spec;
-  if (!VisitLaunch(reader, spec)) return Refuse(reader.field());
-  if (!reader.AtEnd()) return Refuse("trailing bytes");
-  if (const char* field = FindNonsense(spec)) return Refuse(field);
-  return spec;
+  return Parse(bytes, arena, kMaxLaunchBytes, kLaunchWireMagic, spec,
+               [](Reader& reader, LaunchView& into) { return VisitLaunch(reader, into); });
+}
+
+SysResult<CeilingView> ParseCeiling(std::span<const char> bytes, std::span<char> arena) {
+  CeilingView spec;
+  return Parse(bytes, arena, kMaxCeilingBytes, kCeilingWireMagic, spec,
+               [](Reader& reader, CeilingView& into) { return VisitCeiling(reader, into); });
 }
 
 }  // namespace pa::worker

@@ -60,13 +60,22 @@ struct LaunchView {
   std::span<const sandbox::MountView> view;
 };
 
+struct CeilingView {
+  bool views = false;
+  std::span<const GrantView> paths;
+  sandbox::Network network = sandbox::Network::kNone;
+  sandbox::ResourceLimits limits;
+  std::span<const std::string_view> programs;
+};
+
 // The memory for the pointer arrays of any spec of this size: a text in a list takes at least 5
-// bytes on the wire and 8 here, a grant or a mount at least 11 and 24.
+// bytes on the wire and 8 here, a grant or a mount at least 11 and 24, a blob at least 12 and 16.
 constexpr std::size_t SpecArenaBytes(std::size_t spec_bytes) { return 3 * spec_bytes + 64; }
 
 // `bytes` and `arena` must outlive the view; `arena` is aligned for pointers. The subject of the
 // error is the field that was wrong.
 SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena);
 SysResult<LaunchView> ParseLaunch(std::span<const char> bytes, std::span<char> arena);
+SysResult<CeilingView> ParseCeiling(std::span<const char> bytes, std::span<char> arena);
 
 }  // namespace pa::worker

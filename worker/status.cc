@@ -12,6 +12,8 @@ const char* StepName(Step step) {
       return "read spec";
     case Step::kDecodeSpec:
       return "decode spec";
+    case Step::kCeiling:
+      return "ceiling";
     case Step::kSession:
       return "session";
     case Step::kUndumpable:

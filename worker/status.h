@@ -23,6 +23,7 @@ enum class Step : std::uint32_t {
   kCloseDescriptors,
   kReadSpec,
   kDecodeSpec,
+  kCeiling,     // the order asks for more than the policy gives to anybody (worker/ceiling.h)
   kSession,     // process group or session; signals to their defaults
   kUndumpable,  // nobody can trace guardian or launcher
   kSubreaper,

@@ -25,6 +25,7 @@
 #include "sandbox/user_namespace.h"
 #include "sandbox/view.h"
 #include "worker/build_kind.h"
+#include "worker/ceiling.h"
 #include "worker/child.h"
 #include "worker/guardian.h"
 #include "worker/harden.h"
@@ -57,11 +58,13 @@ struct Work {
   explicit Work(const Origin& origin)
       : by_hand(origin.file),
         seccomp_loaded(origin.seccomp_loaded),
-        namespaces(origin.namespaces) {}
+        namespaces(origin.namespaces),
+        ceiling(origin.ceiling) {}
 
   const char* by_hand;
   bool seccomp_loaded;
   bool namespaces;
+  const CeilingView* ceiling;
   bool has_pts = false;  // the view has a devpts
   TmpDirs tmp;
   Outcome own_outcome;
@@ -304,7 +307,12 @@ bool TakeOrder(Work& work) {
       // First, so that nothing below can meet a descriptor that it does not know.
       Take(outcome, Step::kCloseDescriptors, [&] { return CloseStrays(work); }) &&
       Take(outcome, Step::kReadSpec, [&] { return ReadSpec(work); }) &&
-      Take(outcome, Step::kDecodeSpec, [&] { return DecodeSpec(work); });
+      Take(outcome, Step::kDecodeSpec, [&] { return DecodeSpec(work); }) &&
+      // Before anything is done that the order asks for.
+      (work.ceiling == nullptr || Take(outcome, Step::kCeiling, [&] {
+         return CheckOrder(work.spec, *work.ceiling,
+                           {.seccomp_loaded = work.seccomp_loaded, .namespaces = work.namespaces});
+       }));
 }
 
 // Everything before the command runs, in the order in which it must happen. A step that fails is

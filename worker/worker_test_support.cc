@@ -64,15 +64,18 @@ void BecomeNobody() {
   if (!done) _exit(99);
 }
 
-[[noreturn]] void BecomeLauncher(const StartOptions& options, int socket) {
+[[noreturn]] void BecomeLauncher(const StartOptions& options, int socket, int ceiling) {
+  const UniqueFd moved(fcntl(ceiling, F_DUPFD, kFirstStray));  // out of the way
   dup2(socket, kLauncherFd);
+  if (moved) dup2(moved.get(), kCeilingFd);
   if (options.user == User::kNobody) BecomeNobody();
   const std::string path = WorkerPath(options.worker);
   std::vector<char*> env;
   for (const std::string& entry : options.worker_env)
     env.push_back(const_cast<char*>(entry.c_str()));
   env.push_back(nullptr);
-  char* argv[] = {const_cast<char*>(options.worker), const_cast<char*>("--launch"), nullptr};
+  const char* how = options.ceiling ? "--launch-within" : "--launch";
+  char* argv[] = {const_cast<char*>(options.worker), const_cast<char*>(how), nullptr};
   execve(path.c_str(), argv, env.data());
   _exit(98);
 }
@@ -198,9 +201,18 @@ void WorkerRun::Launch(const LaunchSpec& spec, const StartOptions& options,
   Check(encoded.has_value(), "EncodeLaunch");
   first += *encoded;
   Check(send(socket.ours.get(), first.data(), first.size(), MSG_NOSIGNAL) > 0, "send");
+  UniqueFd ceiling;
+  if (options.ceiling) {
+    const Result<std::string> most = EncodeCeiling(*options.ceiling);
+    Check(most.has_value(), "EncodeCeiling");
+    Result<UniqueFd> file =
+        SealedMemfd("ceiling", options.raw_ceiling.empty() ? *most : options.raw_ceiling);
+    Check(file.has_value(), "SealedMemfd");
+    ceiling = std::move(*file);
+  }
   const pid_t launcher = fork();
   Check(launcher >= 0, "fork");
-  if (launcher == 0) BecomeLauncher(options, socket.theirs.get());
+  if (launcher == 0) BecomeLauncher(options, socket.theirs.get(), ceiling.get());
   socket.theirs.reset();
   LaunchOrder order;
   Pair control = Control();

@@ -63,7 +63,9 @@ struct StartOptions {
   bool namespaces = false;             // the launcher makes `view`
   std::vector<sandbox::Mount> view;
   std::string program_in_spec;
-  int signal_before_order = 0;  // to the waiting worker
+  int signal_before_order = 0;         // to the waiting worker
+  std::string raw_ceiling;             // instead of the encoded one
+  std::optional<CeilingSpec> ceiling;  // nothing: the launcher has none
 };
 
 struct Finished {

@@ -1,0 +1,133 @@
+#include "worker/ceiling.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "base/try.h"
+
+namespace pa::worker {
+namespace {
+
+using sandbox::Access;
+using sandbox::MountKind;
+using sandbox::Network;
+
+std::unexpected<SysError> Beyond(std::string_view what) {
+  return std::unexpected(SysError{"beyond the policy", what, EPERM});
+}
+
+// Without `.` and `..`, which a comparison of names would not understand. No symlink is followed
+// where such a path is opened (sandbox::OpenOutside).
+bool IsPlain(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  if (path == "/") return true;
+  for (std::size_t at = 1; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, end - at);
+    if (part.empty() || part == "." || part == "..") return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+bool Lies(std::string_view path, std::string_view directory) {
+  if (directory == "/") return true;
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+SysResult<void> CheckPath(const CeilingView& ceiling, std::string_view path, Access access) {
+  const bool within =
+      IsPlain(path) && std::ranges::any_of(ceiling.paths, [&](const GrantView& one) {
+        return sandbox::Has(one.access, access) && Lies(path, one.path);
+      });
+  return within ? SysResult<void>() : Beyond(path);
+}
+
+SysResult<void> CheckMount(const CeilingView& ceiling, const sandbox::MountView& mount) {
+  switch (mount.kind) {
+    case MountKind::kDirectory:
+    case MountKind::kTmpfs:
+    case MountKind::kSymlink:
+      return {};  // it shows nothing
+    case MountKind::kReadOnly:
+      return CheckPath(ceiling, mount.source, Access::kRead);
+    case MountKind::kWritable:
+      return CheckPath(ceiling, mount.source, Access::kWrite);
+    case MountKind::kDevice:
+      return CheckPath(ceiling, mount.source, Access::kDevice);
+    case MountKind::kOverlay:  // the directory shows through; `source` gets the changes
+      PA_TRY_VOID(CheckPath(ceiling, mount.target, Access::kRead));
+      return CheckPath(ceiling, mount.source, Access::kWrite);
+  }
+  return Beyond("a mount");
+}
+
+SysResult<void> CheckMounts(const CeilingView& ceiling,
+                            std::span<const sandbox::MountView> mounts) {
+  for (const sandbox::MountView& mount : mounts) PA_TRY_VOID(CheckMount(ceiling, mount));
+  return {};
+}
+
+SysResult<void> CheckProgram(const CeilingView& ceiling, std::string_view program) {
+  const bool known = std::ranges::find(ceiling.programs, program) != ceiling.programs.end();
+  return known ? SysResult<void>() : Beyond("seccomp_program");
+}
+
+// kLoopback is of a network namespace: it reaches nothing outside.
+SysResult<void> CheckNetwork(const CeilingView& ceiling, Network network) {
+  const bool full = network == Network::kFull && ceiling.network != Network::kFull;
+  return full ? Beyond("network") : SysResult<void>();
+}
+
+SysResult<void> CheckLimits(const SpecView& spec, const CeilingView& ceiling) {
+  struct Limit {
+    const char* name;
+    std::uint64_t sandbox::ResourceLimits::* value;
+  };
+  constexpr Limit kLimits[] = {
+      {"cpu_seconds", &sandbox::ResourceLimits::cpu_seconds},
+      {"memory_bytes", &sandbox::ResourceLimits::memory_bytes},
+      {"processes", &sandbox::ResourceLimits::processes},
+      {"open_files", &sandbox::ResourceLimits::open_files},
+      {"file_bytes", &sandbox::ResourceLimits::file_bytes},
+      {"wall_time_ms", &sandbox::ResourceLimits::wall_time_ms},
+      {"grace_ms", &sandbox::ResourceLimits::grace_ms},
+  };
+  for (const Limit& limit : kLimits) {
+    const std::uint64_t most = ceiling.limits.*limit.value;
+    const std::uint64_t asked = spec.limits.*limit.value;
+    // Who works alone starts nobody (IsAlone).
+    const bool counts = limit.value != &sandbox::ResourceLimits::processes || !IsAlone(spec.action);
+    if (counts && most != 0 && (asked == 0 || asked > most)) return Beyond(limit.name);
+  }
+  return {};
+}
+
+// The guardian empties them, with all rights that it has.
+SysResult<void> CheckTmpDirs(const SpecView& spec, const CeilingView& ceiling) {
+  for (const char* path : {spec.tmp_dir, spec.shm_dir}) {
+    if (path[0] != '\0') PA_TRY_VOID(CheckPath(ceiling, path, Access::kWrite));
+  }
+  return {};
+}
+
+}  // namespace
+
+SysResult<void> CheckLaunch(const LaunchView& launch, const CeilingView& ceiling) {
+  if (launch.namespaces != ceiling.views) return Beyond("namespaces");
+  if (!launch.seccomp_program.empty()) PA_TRY_VOID(CheckProgram(ceiling, launch.seccomp_program));
+  PA_TRY_VOID(CheckNetwork(ceiling, launch.network));
+  return CheckMounts(ceiling, launch.view);
+}
+
+SysResult<void> CheckOrder(const SpecView& spec, const CeilingView& ceiling, Standing standing) {
+  if (!standing.seccomp_loaded) PA_TRY_VOID(CheckProgram(ceiling, spec.seccomp_program));
+  PA_TRY_VOID(CheckLimits(spec, ceiling));
+  if (!standing.namespaces) return {};
+  PA_TRY_VOID(CheckTmpDirs(spec, ceiling));
+  return CheckMounts(ceiling, spec.mounts);
+}
+
+}  // namespace pa::worker
