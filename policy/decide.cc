@@ -113,6 +113,8 @@ Allow Permission::For(const Needs& needs) const {
   return allow;
 }
 
+sandbox::ResourceLimits MostLimits(const Policy& policy) { return LimitsFor(policy, {}); }
+
 Deny ToolDisabled(const std::string& tool) {
   return {"the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
               "`, set ENABLE_ADDITIONAL_TOOLS=" + tool + ", or add " + tool +

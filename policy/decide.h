@@ -105,6 +105,9 @@ struct Ask {
   std::string call;    // the subject of the question: `make deploy`, `write /home/ann/src/a`
 };
 
+// What no command of the policy exceeds, whatever it asks for.
+sandbox::ResourceLimits MostLimits(const Policy& policy);
+
 // The answer of Decide for a tool that is not enabled, for callers that have to refuse before there
 // is a request.
 Deny ToolDisabled(const std::string& tool);

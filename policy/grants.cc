@@ -111,8 +111,7 @@ void AppendConfiguration(Grants& grants, const std::filesystem::path& directory,
 Grants GitIdentityGrants(const Policy& policy) {
   Grants grants = Restricted(policy.system, Access::kExecute);
   Append(grants, policy.git_programs);
-  if (!policy.home.empty()) AppendConfiguration(grants, policy.home, ".gitconfig*");
-  if (!policy.config_home.empty()) AppendConfiguration(grants, policy.config_home + "/git", "*");
+  Append(grants, GitConfigurationGrants(policy.home, policy.config_home));
   return grants;
 }
 
@@ -148,6 +147,13 @@ std::string FindOnPath(const std::string& name, std::string_view path, const Pol
 }
 
 }  // namespace
+
+Grants GitConfigurationGrants(const std::string& home, const std::string& config_home) {
+  Grants grants;
+  if (!home.empty()) AppendConfiguration(grants, home, ".gitconfig*");
+  if (!config_home.empty()) AppendConfiguration(grants, config_home + "/git", "*");
+  return grants;
+}
 
 Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& directory) {
   switch (purpose) {

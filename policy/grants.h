@@ -16,6 +16,10 @@ namespace pa::policy {
 std::vector<sandbox::PathGrant> GrantsFor(const Policy& policy, Purpose purpose,
                                           const std::string& directory);
 
+// The files of the user's own configuration of git, to be read; not git-credential-store's.
+std::vector<sandbox::PathGrant> GitConfigurationGrants(const std::string& home,
+                                                       const std::string& config_home);
+
 // `grants`, without the right to execute if the purpose gives that right to git alone.
 std::vector<sandbox::PathGrant> ForPurpose(Purpose purpose, std::vector<sandbox::PathGrant> grants);
 
