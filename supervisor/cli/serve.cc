@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,10 @@
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/service_manager.h"
+#include "supervisor/spawner/elsewhere.h"
+#include "supervisor/spawner/spawner_process.h"
 #include "supervisor/state/find_user.h"
+#include "supervisor/state/state_directory.h"
 #include "supervisor/state/token_file.h"
 #include "supervisor/transport/http_server.h"
 #include "supervisor/transport/listening_socket.h"
@@ -51,6 +55,30 @@ std::string Reload(const ServeCommand& command, const Environment& environment,
   LogInfo("policy read again");
   state.open.PolicyChanged(*before);
   return "policy read again";
+}
+
+// What helpers are kept within: as the policy is on disk, whatever this process has come to.
+LoadBounds BoundsOf(const ServeCommand& command, const Environment& environment,
+                    const Anchors& anchors) {
+  return [&command, &environment,
+          anchors](const std::vector<std::string>& directories) -> Result<Bounds> {
+    policy::PolicySources sources = SourcesOf(command.common, environment);
+    sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
+    sources.opens_nothing = true;
+    const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+    if (!loaded.policy) {
+      const bool none = loaded.diagnostics.empty();
+      return std::unexpected(
+          Error("policy", none ? "it does not load" : loaded.diagnostics.front().Format(), 0));
+    }
+    Bounds bounds;
+    PA_TRY(bounds.worker, FindWorker(command.common.worker));
+    PA_TRY(bounds.tmp_base, TemporaryBase(*loaded.policy, environment));
+    const std::string state_home = StateHome(environment);
+    bounds.ceiling = policy::CeilingOf(*loaded.policy, StateOf(state_home));
+    bounds.elsewhere = FindElsewhere(loaded.policy, state_home, directories);
+    return bounds;
+  };
 }
 
 bool Names(const ServeCommand& command, Kind kind) {
@@ -158,6 +186,10 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (command.tokens) {
     anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
   }
+  // Before anything of others is read.
+  Result<std::unique_ptr<SpawnerProcess>> spawner =
+      SpawnerProcess::Fork(BoundsOf(command, environment, anchors));
+  if (!spawner) return Failed(spawner.error().Message(), *sockets);
   auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {
     for (const std::string& line : parts.error()) LogError(line);
@@ -171,7 +203,11 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
   Loop loop;
+  parts->spawner = spawner->get();
   Engine engine(loop.get(), std::move(*parts), environment);
+  if (const Result<void> follows = engine.Follow(); !follows) {
+    return Failed(follows.error().Message(), order->sockets.empty() ? *sockets : order->sockets);
+  }
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   order->sockets = *std::move(sockets);
   Doors doors(engine.services(), state, *std::move(order));
@@ -185,7 +221,14 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP, [&] {
     manager.Reloading();
-    manager.Ready(Reload(command, environment, anchors, engine, state));
+    Detach((*spawner)->Reload(), [&](const Result<bool>& bounds) {
+      if (!bounds) LogError(bounds.error().Message() + "; " + kUnchanged);
+      manager.Ready(bounds ? Reload(command, environment, anchors, engine, state) : kUnchanged);
+    });
+  });
+  (*spawner)->FollowOn(loop.get(), [&] {
+    LogError("the process that starts commands has ended, so the server ends");
+    stop();
   });
 
   doors.WhenEnding([&] {
@@ -195,7 +238,10 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   doors.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.
-    engine.Shutdown([&] { doors.Close(); });
+    engine.Shutdown([&] {
+      doors.Close();
+      (*spawner)->Close();
+    });
   });
   if (const Result<void> opened = doors.Open(); !opened) {
     LogError(opened.error().Message());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/decide.h"
 #include "policy/trust_anchors.h"
@@ -73,6 +74,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
               {.worker_path = std::move(parts.worker),
                .tmp_base = tmp_base_,
                .state_home = std::move(parts.state_home),
+               .spawner = parts.spawner,
                .on_spec = std::move(parts.on_spec)},
               results_),
       targets_(
@@ -277,6 +279,7 @@ Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
     return std::unexpected(
         Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
   }
+  PA_TRY_VOID(runner_.Follow(*policy));
   policy_ = std::move(policy);
   runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);

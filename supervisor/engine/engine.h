@@ -38,6 +38,7 @@ struct EngineParts {
   std::string tmp_base;  // as in RunnerConfig; so is the next
   std::string state_home;
   std::function<void(const std::string& spec)> on_spec = {};  // as in RunnerConfig
+  Spawner* spawner = nullptr;                                 // the same
 };
 
 // What the kernel offers to commands under this policy. Runs the probe, which shows whether there
@@ -53,6 +54,8 @@ class Engine {
   const policy::PolicyPtr& policy() const { return policy_; }
   // Refused if commands could then write the TMPDIR that was chosen at the start.
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
+  // With a spawner, once, before the first call.
+  Result<void> Follow() { return runner_.Follow(*policy_); }
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }

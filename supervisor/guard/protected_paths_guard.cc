@@ -364,7 +364,7 @@ Task<MountRecord> ProtectedPathsGuard::CompleteRecord() {
 // What decides there and lies elsewhere: the user's own configuration of git, and what an earlier
 // search asked for.
 JanitorOrder ProtectedPathsGuard::OrderFor(std::string_view chore, const Key& key) const {
-  JanitorOrder order{.chore = chore};
+  JanitorOrder order{.chore = chore, .about = key.directory};
   for (const std::string& root : key.policy->roots) {
     if (policy::IsBeneath(key.directory, root)) order.read.push_back(root);
   }
@@ -405,6 +405,13 @@ Task<ProtectedOr<FoundPtr>> ProtectedPathsGuard::Read(const Key& key) {
     std::vector<std::string>& outside = outside_[key.directory];
     std::ranges::move(PlacesOf(state.error().subject), std::back_inserter(outside));
   }
+}
+
+Task<ProtectedOr<bool>> ProtectedPathsGuard::Search(Key key) {
+  Task<ProtectedOr<FoundPtr>> reading = Read(key);
+  const ProtectedOr<FoundPtr> found = co_await reading;
+  if (!found) co_return std::unexpected(found.error());
+  co_return true;
 }
 
 Task<ProtectedOr<Known>> ProtectedPathsGuard::Find(const Key& key) {

@@ -106,6 +106,9 @@ class ProtectedPathsGuard {
   // command that could write there begins before it is gone.
   void MustGo(const Watch& watch, const std::string& path);
 
+  // Only searches; what the janitor has to read for it stands in its orders.
+  Task<ProtectedOr<bool>> Search(Key key);
+
   // Call it right before the command starts. `sealed`: the protected paths that are mounts in the
   // command's own view; empty: there are none.
   void Mounted(const Watch& watch, const std::vector<SealedPath>& sealed);

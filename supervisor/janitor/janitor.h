@@ -32,6 +32,8 @@ namespace pa {
 struct JanitorOrder {
   std::string_view chore;
   std::string input = {};  // by a Packer
+  // The working directory that it is about, if what it reads may lie elsewhere; "": it does not.
+  std::string about = {};
   // Beneath which it may read, and may also change what is there. A path that does not exist is
   // left out.
   std::vector<std::string> read = {};

@@ -114,13 +114,21 @@ void JanitorProcess::Kill(const Running& chore) {
   syscall(SYS_pidfd_send_signal, chore.process.get(), SIGKILL, nullptr, 0);
 }
 
+Result<pid_t> StartOwnJanitor(const std::string& executable, int socket) {
+  return SpawnProcess(executable, kJanitorOption, nullptr, socket, kJanitorFd);
+}
+
 JanitorProcess::JanitorProcess(uv_loop_t* loop, std::string executable,
                                std::function<void(pid_t)> reap)
-    : loop_(loop),
-      executable_(std::move(executable)),
-      reap_(std::move(reap)),
-      idle_(loop),
-      tick_(loop) {
+    : JanitorProcess(
+          loop,
+          [executable = std::move(executable)](int socket) {
+            return StartOwnJanitor(executable, socket);
+          },
+          std::move(reap)) {}
+
+JanitorProcess::JanitorProcess(uv_loop_t* loop, StartJanitor start, std::function<void(pid_t)> reap)
+    : loop_(loop), start_(std::move(start)), reap_(std::move(reap)), idle_(loop), tick_(loop) {
   idle_->Unref();
 }
 
@@ -136,7 +144,7 @@ Result<void> JanitorProcess::Start() {
   UniqueFd ours(fds[0]);
   const UniqueFd theirs(fds[1]);
   PA_TRY(PollHandle replies, PollHandle::Create(loop_, ours.get(), [this] { TakeReplies(); }));
-  PA_TRY(pid_, SpawnProcess(executable_, kJanitorOption, nullptr, theirs.get(), kJanitorFd));
+  PA_TRY(pid_, start_(theirs.get()));
   socket_ = std::move(ours);
   replies_ = std::move(replies);
   return {};
@@ -271,6 +279,8 @@ void JanitorProcess::End(Running& chore, std::optional<Error> failed) {
 void JanitorProcess::Rest() {
   if (running_.empty()) Lose(Error("wait", "janitor", EPIPE));
 }
+
+void JanitorProcess::Renew() { Lose(Error("replace", "janitor", EPIPE)); }
 
 void JanitorProcess::Close() {
   if (std::exchange(closed_, true)) return;

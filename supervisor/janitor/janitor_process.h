@@ -28,9 +28,16 @@ namespace pa {
 
 inline constexpr const char* kOwnExecutable = "/proc/self/exe";
 
+// Starts it as a child of ours, with its end of a socket pair.
+using StartJanitor = std::function<Result<pid_t>(int socket)>;
+// `executable` as the janitor.
+Result<pid_t> StartOwnJanitor(const std::string& executable, int socket);
+
 class JanitorProcess : public Janitor {
  public:
   // `reap`: gets the process when it was killed; until Close, which reaps it itself.
+  JanitorProcess(uv_loop_t* loop, StartJanitor start, std::function<void(pid_t)> reap);
+  // By ourselves.
   JanitorProcess(uv_loop_t* loop, std::string executable, std::function<void(pid_t)> reap);
   ~JanitorProcess() override;
   JanitorProcess(const JanitorProcess&) = delete;
@@ -41,6 +48,8 @@ class JanitorProcess : public Janitor {
   pid_t pid() const { return pid_; }
   // Ends it if it has nothing to do; the next order starts another one.
   void Rest();
+  // Kills it; its chores are done again by another one, as the next ones are.
+  void Renew();
   void Close();
 
  private:
@@ -62,7 +71,7 @@ class JanitorProcess : public Janitor {
   void End(Running& chore, std::optional<Error> failed);
 
   uv_loop_t* loop_;
-  std::string executable_;
+  StartJanitor start_;
   std::function<void(pid_t)> reap_;
   pid_t pid_ = -1;
   UniqueFd socket_;

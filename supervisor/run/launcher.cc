@@ -130,8 +130,7 @@ Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const 
   if (SendPacket(ours.get(), packet, descriptors, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
-  PA_TRY(const pid_t pid, SpawnProcess(setting.worker_path, "--launch", kWorkerEnvironment,
-                                       theirs.get(), worker::kLauncherFd));
+  PA_TRY(const pid_t pid, setting.start(kind.view != nullptr, theirs.get()));
   std::shared_ptr<Launcher> launcher(
       new Launcher(setting, pid, std::move(ours), kind.view != nullptr));
   PA_TRY_VOID(launcher->Ask());
@@ -349,9 +348,15 @@ bool Launcher::owes() {
   return !owed_.empty();
 }
 
-Launchers::Launchers(uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost,
+StartLauncher StartBy(std::string worker_path) {
+  return [worker_path = std::move(worker_path)](bool, int socket) {
+    return SpawnProcess(worker_path, "--launch", kWorkerEnvironment, socket, worker::kLauncherFd);
+  };
+}
+
+Launchers::Launchers(uv_loop_t* loop, StartLauncher start, std::function<void()> on_lost,
                      CallGroups* groups, Depart depart)
-    : setting_{loop, std::move(worker_path), groups, depart ? std::move(depart) : Reap},
+    : setting_{loop, std::move(start), groups, depart ? std::move(depart) : Reap},
       on_lost_(std::move(on_lost)) {}
 
 Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {

@@ -79,11 +79,16 @@ inline constexpr std::chrono::seconds kLauncherPatience{5};
 // Takes over a child of ours that was killed and not reaped yet. It need not wait for the child.
 using Depart = std::function<void(pid_t)>;
 
+// Starts one as a child of ours, with its end of a socket pair. `views`: as LaunchKind::view.
+using StartLauncher = std::function<Result<pid_t>(bool views, int socket)>;
+// By ourselves. `worker_path`: executable or script; absolute, or as execve takes it.
+StartLauncher StartBy(std::string worker_path);
+
 class Launcher : public std::enable_shared_from_this<Launcher> {
  public:
   struct Setting {
     uv_loop_t* loop;
-    std::string worker_path;
+    StartLauncher start;
     CallGroups* groups;  // null, or opened and there(); outlives the workers, too
     Depart depart;
   };
@@ -150,12 +155,16 @@ class Launcher : public std::enable_shared_from_this<Launcher> {
 
 class Launchers {
  public:
-  // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` is called after
-  // each launcher that was given up: it may have forked a worker of which we do not know. `depart`
-  // null: killed children are reaped at once, which blocks.
+  // `on_lost` is called after each launcher that was given up: it may have forked a worker of which
+  // we do not know. `depart` null: killed children are reaped at once, which blocks.
+  explicit Launchers(
+      uv_loop_t* loop, StartLauncher start, std::function<void()> on_lost = [] {},
+      CallGroups* groups = nullptr, Depart depart = nullptr);
   explicit Launchers(
       uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost = [] {},
-      CallGroups* groups = nullptr, Depart depart = nullptr);
+      CallGroups* groups = nullptr, Depart depart = nullptr)
+      : Launchers(loop, StartBy(std::move(worker_path)), std::move(on_lost), groups,
+                  std::move(depart)) {}
 
   // Replaces a launcher that is dead or does not answer, and a worker that ended before it could
   // begin. `descriptors`: borrowed until it returns.

@@ -47,8 +47,10 @@ policy::DirectoryRefusal NotRead(const Error& error) {
 }
 
 template <typename T>
-Task<Result<Result<T>>> ReadBy(Janitor& janitor, std::string_view chore, std::string path) {
-  JanitorOrder order{.chore = chore, .read = {policy::ResolvePath(path)}};
+Task<Result<Result<T>>> ReadBy(Janitor& janitor, std::string_view chore, std::string path,
+                               std::string directory) {
+  JanitorOrder order{
+      .chore = chore, .about = std::move(directory), .read = {policy::ResolvePath(path)}};
   Task<Result<Result<T>>> reading = Ask<Result<T>>(janitor, std::move(order), path);
   Result<Result<T>> text = co_await reading;
   co_return text;
@@ -127,15 +129,15 @@ Task<RepositoryFinder::Found> RepositoryFinder::Search(policy::PolicyPtr policy,
       co_return std::unexpected(static_cast<const policy::DirectoryRefusal&>(refusal));
     }
     if (!refusal.needed_line.empty()) {
-      Task<Result<Result<std::optional<std::string>>>> reading =
-          ReadBy<std::optional<std::string>>(janitor_, kReadLinkLine, refusal.needed_line);
+      Task<Result<Result<std::optional<std::string>>>> reading = ReadBy<std::optional<std::string>>(
+          janitor_, kReadLinkLine, refusal.needed_line, directory);
       Result<Result<std::optional<std::string>>> line = co_await reading;
       if (!line) co_return std::unexpected(NotRead(line.error()));
       if (!*line) co_return std::unexpected(NotRead(line->error()));
       texts.lines.emplace(refusal.needed_line, **std::move(line));
     } else {
       Task<Result<Result<std::string>>> reading =
-          ReadBy<std::string>(janitor_, kReadWorkTree, refusal.needed_work_tree);
+          ReadBy<std::string>(janitor_, kReadWorkTree, refusal.needed_work_tree, directory);
       Result<Result<std::string>> work_tree = co_await reading;
       if (!work_tree) co_return std::unexpected(NotRead(work_tree.error()));
       texts.work_trees.emplace(refusal.needed_work_tree, std::move(*work_tree));

@@ -22,6 +22,7 @@
 #include "supervisor/run/captured_output.h"
 #include "supervisor/run/order.h"
 #include "supervisor/run/orphans.h"
+#include "supervisor/run/reach.h"
 #include "supervisor/run/repository_lock.h"
 #include "supervisor/run/running_command.h"
 #include "supervisor/run/slot_pool.h"
@@ -106,11 +107,12 @@ struct Runner::Impl {
         store(result_store),
         groups(std::in_place, uv_loop),
         exiting_workers(std::in_place, uv_loop),
-        janitor(uv_loop, config.janitor,
-                [this](pid_t pid) {
-                  exiting_workers->Add(pid);
-                  Hunt();
-                }),
+        janitor_process(uv_loop, JanitorStart(),
+                        [this](pid_t pid) {
+                          exiting_workers->Add(pid);
+                          Hunt();
+                        }),
+        janitor(janitor_process, config.spawner, config.state_home),
         remover(std::in_place, janitor),
         tree(uv_loop, janitor, config.state_home),
         slots(config.tmp_base,
@@ -142,6 +144,8 @@ struct Runner::Impl {
                               const std::vector<sandbox::Mount>& sealed);
   Task<Execution> Try(const CommandPlan& plan, const policy::Allow& allow, policy::PolicyPtr policy,
                       bool namespaces, CancelSource* cancel);
+  StartJanitor JanitorStart();
+  StartLauncher LauncherStart();
   SlotOr AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                      const policy::PolicyPtr& policy, bool namespaces);
   Task<Result<SpawnedWorker>> Spawn(const CommandPlan& plan, const policy::Allow& allow,
@@ -168,7 +172,8 @@ struct Runner::Impl {
   std::optional<CallGroups> groups;  // this and the next three: until shutdown
   std::optional<Launchers> launchers;
   std::optional<ExitingWorkers> exiting_workers;
-  JanitorProcess janitor;
+  JanitorProcess janitor_process;
+  ReachingJanitor janitor;
   RepositoryFinder repositories{janitor};
   std::optional<TreeRemover> remover;
   TreeGuard tree;
@@ -201,7 +206,7 @@ Runner::Runner(uv_loop_t* loop, RunnerConfig config, ResultStore& store)
     : impl_(std::make_unique<Impl>(loop, std::move(config), store)) {}
 
 // Whoever still waits for the janitor is answered while all is there.
-Runner::~Runner() { impl_->janitor.Close(); }
+Runner::~Runner() { impl_->janitor_process.Close(); }
 
 Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
                             RunOptions options) {
@@ -251,7 +256,12 @@ Task<Execution> Runner::Probe(policy::WorkingDirectory directory, policy::Allow 
 
 SlotOr Runner::Impl::AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                                  const policy::PolicyPtr& policy, bool namespaces) {
-  if (!namespaces) return slots.Acquire(allow.confinement());
+  if (!namespaces) {
+    const std::uint64_t before = slots.made();
+    SlotOr slot = slots.Acquire(allow.confinement());
+    if (slots.made() != before) janitor.LookAtCommands();
+    return slot;
+  }
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
 }
 
@@ -380,11 +390,27 @@ void Runner::Impl::NoteOverlay(const Execution& execution) {
   no_overlay = refused ? execution.failure : "";
 }
 
+StartJanitor Runner::Impl::JanitorStart() {
+  return [this](int socket) -> Result<pid_t> {
+    if (config.spawner == nullptr) return StartOwnJanitor(config.janitor, socket);
+    janitor.JanitorStarts();
+    return config.spawner->Start(Helper::kJanitor, socket);
+  };
+}
+
+StartLauncher Runner::Impl::LauncherStart() {
+  if (config.spawner == nullptr) return StartBy(config.worker_path);
+  return [this](bool with_view, int socket) {
+    if (!with_view) janitor.LauncherStarts();
+    return config.spawner->Start(with_view ? Helper::kViews : Helper::kWorkers, socket);
+  };
+}
+
 // With the first command: a server that runs none stays small, and where it is.
 void Runner::Impl::Begin() {
   groups->Open();
   launchers.emplace(
-      loop, config.worker_path, [this] { orphans.Kill(context->is_worker); },
+      loop, LauncherStart(), [this] { orphans.Kill(context->is_worker); },
       groups->there() ? &*groups : nullptr, [this](pid_t pid) { exiting_workers->Add(pid); });
   buffer.resize(kReadBytes);
   context.emplace(
@@ -395,7 +421,8 @@ void Runner::Impl::Begin() {
 // Whoever shuts down may look once more when the launchers and the exiting workers are gone.
 bool Runner::Impl::IsWorker(pid_t pid) {
   if (launchers && launchers->Contains(pid)) return true;
-  if (pid == janitor.pid()) return true;
+  if (pid == janitor_process.pid()) return true;
+  if (config.spawner != nullptr && pid == config.spawner->pid()) return true;
   if (exiting_workers && exiting_workers->Contains(pid)) return true;
   return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
 }
@@ -564,7 +591,7 @@ void Runner::Impl::Clean() {
   if (!remover->empty() && std::chrono::steady_clock::now() < last_cleaning) {
     return idle->Start(kLookAgain, [this] { Clean(); });
   }
-  janitor.Close();
+  janitor_process.Close();
   // What it had at work dies with it, and comes to us.
   const bool late = std::chrono::steady_clock::now() >= last_cleaning + kLastCleaning;
   if (context && orphans.Kill(context->is_worker) && !late) {
@@ -591,7 +618,21 @@ bool Runner::OnceAnHour() {
   return true;
 }
 
-void Runner::Rest() { impl_->janitor.Rest(); }
+void Runner::Rest() { impl_->janitor_process.Rest(); }
+
+Result<void> Runner::Follow(const policy::Policy& policy) {
+  Impl& impl = *impl_;
+  if (impl.config.spawner == nullptr) return {};
+  const auto renew = [&impl] {
+    if (impl.launchers) impl.launchers->Renew();
+  };
+  impl.janitor.WhenRenewed(renew);
+  impl.janitor.Follow(policy);
+  return impl.slots.Prepare([&impl, renew] {
+    impl.janitor_process.Renew();
+    renew();
+  });
+}
 
 void Runner::Renew() {
   impl_->slots.Renew();

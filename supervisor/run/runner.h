@@ -28,6 +28,7 @@
 #include "supervisor/janitor/janitor_process.h"
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/file_turns.h"
+#include "supervisor/loop/spawner.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/results/result_store.h"
 #include "supervisor/run/command_network.h"
@@ -47,6 +48,8 @@ struct RunnerConfig {
   std::string tmp_base;                  // parent of the instance directory: $TMPDIR or /tmp
   std::string state_home;                // parent of the state directory; "" = there is none
   std::string janitor = kOwnExecutable;  // the program that is the janitor (JanitorProcess)
+  // Starts launchers and the janitor in place of us; borrowed. Null: nobody does.
+  Spawner* spawner = nullptr;
   // Receives the order of each command before it runs, as `project-actions-worker --spec` reads it.
   std::function<void(const std::string& spec)> on_spec;
   // No process may be alive a second after the client is gone, whatever grace the policy has.
@@ -118,6 +121,8 @@ class Runner {
   // Discards everything that was kept for further commands, because the policy or the mounts have
   // changed. Commands that run or wait go on.
   void Renew();
+  // With a spawner: before the first call, and with each other policy.
+  Result<void> Follow(const policy::Policy& policy);
   uv_loop_t* loop() const;
   RepositoryFinder& repositories();
   Janitor& janitor();  // for work in trees that commands write

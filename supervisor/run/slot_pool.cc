@@ -189,6 +189,13 @@ Result<void> SlotPool::EnsureInstance() {
   }
   PA_TRY(InstanceDir instance, InstanceDir::Create(tmp_base_));
   instance_.emplace(std::move(instance));
+  if (made_) made_();
+  return {};
+}
+
+Result<void> SlotPool::Prepare(std::function<void()> made) {
+  PA_TRY_VOID(EnsureInstance());
+  made_ = std::move(made);
   return {};
 }
 

@@ -76,12 +76,15 @@ class SlotPool {
   // A file for the probe that this confinement must not reach; "" if the policy grants the
   // temporary directory itself, so that there is no such file.
   Result<std::string> Canary(const sandbox::Confinement& confinement);
+  // Makes the directory of TMPDIRs now. `made` is called whenever another one takes its place.
+  Result<void> Prepare(std::function<void()> made);
   // Lets no present slot serve another command: free slots are discarded now, the others when they
   // are released.
   void Renew();
   // Removes all free slots, and has the instance directory removed. No slot may be in use.
   void RemoveAll();
 
+  std::uint64_t made() const { return next_number_; }  // slots since the start
   std::size_t free_slots() const { return free_.size(); }
 
  private:
@@ -96,6 +99,7 @@ class SlotPool {
   std::string tmp_base_;
   Remove remove_;
   std::optional<InstanceDir> instance_;
+  std::function<void()> made_;
   std::uint64_t next_number_ = 0;  // names are not used twice
   std::uint64_t generation_ = 0;
   std::list<std::unique_ptr<Slot>> free_;  // the most recently used first

@@ -13,9 +13,12 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 
 sandbox::ViewOrder OrderOf(const policy::Policy& policy) {
   sandbox::ViewOrder order;
-  for (const auto* grants : {&policy.system, &policy.system_network, &policy.filesystem}) {
-    order.grants.insert(order.grants.end(), grants->begin(), grants->end());
-  }
+  const auto add = [&](const std::vector<sandbox::PathGrant>& grants) {
+    order.grants.insert(order.grants.end(), grants.begin(), grants.end());
+  };
+  add(policy.system);
+  if (policy.network == sandbox::Network::kFull) add(policy.system_network);
+  add(policy.filesystem);
   order.grants.push_back(ControllingTerminal());
   order.names = policy.names;
   order.places = policy.roots;

@@ -72,6 +72,20 @@ std::vector<InstanceDir::Stale> InstanceDir::FindStale(const std::string& base) 
   return stale;
 }
 
+std::vector<std::string> InstanceDir::FindAll(const std::string& written) {
+  std::error_code unreachable;
+  const std::string base = std::filesystem::canonical(written, unreachable).string();
+  std::vector<std::string> paths;
+  if (unreachable) return paths;
+  const UniqueFd parent = OpenBase(base);
+  for (const std::string& name : Siblings(base)) {
+    const UniqueFd fd(
+        openat(parent.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (fd && IsOurs(fd.get())) paths.push_back(base + "/" + name);
+  }
+  return paths;
+}
+
 // Without symlinks in its path, as whoever mounts it or grants it wants to know it.
 Result<InstanceDir> InstanceDir::Create(const std::string& written) {
   std::error_code unreachable;

@@ -26,6 +26,8 @@ class InstanceDir {
     UniqueFd lock;
   };
   static std::vector<Stale> FindStale(const std::string& base);
+  // The paths of all that are ours, without symlinks, of instances that live, too.
+  static std::vector<std::string> FindAll(const std::string& base);
 
   static Result<InstanceDir> Create(const std::string& base);
   InstanceDir(InstanceDir&&) noexcept = default;

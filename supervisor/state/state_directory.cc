@@ -12,6 +12,10 @@
 
 namespace pa {
 
+std::string StateOf(const std::string& state_home) {
+  return state_home.empty() ? "" : policy::ResolvePath(state_home + "/project-actions");
+}
+
 std::string PathInState(const std::string& state_home, std::string_view name) {
   return state_home + "/project-actions/" + std::string(name);
 }

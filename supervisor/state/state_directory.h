@@ -20,6 +20,8 @@ namespace pa {
 // the records of those that commands made (supervisor/guard/nested_repositories.h).
 inline constexpr std::string_view kRepositoriesDirectory = "repositories";
 
+// STATE_HOME/project-actions, resolved; "": there is none.
+std::string StateOf(const std::string& state_home);
 // STATE_HOME/project-actions/NAME.
 std::string PathInState(const std::string& state_home, std::string_view name);
 // The same path, resolved, whether it exists or not. ENOENT: there is no state directory. EPERM:

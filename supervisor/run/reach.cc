@@ -1,0 +1,138 @@
+#include "supervisor/run/reach.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/ceiling.h"
+#include "policy/grants.h"
+#include "policy/path.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/state/state_directory.h"
+
+namespace pa {
+namespace {
+
+using sandbox::Access;
+using sandbox::PathGrant;
+using std::chrono::steady_clock;
+
+// The spawner reads the policy and the repository each time.
+constexpr std::chrono::seconds kAskAgain{5};
+constexpr std::size_t kMaxAsked = 256;
+
+// What OwnConfiguration of the spawner grants.
+std::vector<std::string> ConfigurationPaths(const policy::Policy& policy) {
+  std::vector<std::string> paths = {"/etc/gitconfig"};
+  if (!policy.home.empty()) paths.push_back(policy.home + "/.gitconfig");
+  if (!policy.config_home.empty()) paths.push_back(policy.config_home + "/git/config");
+  return paths;
+}
+
+std::vector<std::string> PathsOf(const std::vector<PathGrant>& grants) {
+  std::vector<std::string> paths;
+  for (const PathGrant& grant : grants) paths.push_back(grant.path);
+  return paths;
+}
+
+}  // namespace
+
+PlaceWatch::Place PlaceWatch::At(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return {.path = path};
+  return {.path = path, .device = status.st_dev, .inode = status.st_ino};
+}
+
+void PlaceWatch::Follow(std::vector<std::string> paths) {
+  places_.clear();
+  for (std::string& path : paths) places_.push_back({.path = std::move(path)});
+  looked_ = false;
+}
+
+void PlaceWatch::Look() {
+  if (std::exchange(looked_, true)) return;
+  for (Place& place : places_) place = At(place.path);
+}
+
+bool PlaceWatch::Changed() const {
+  return looked_ && std::ranges::any_of(places_, [](const Place& place) {
+           const Place now = At(place.path);
+           return now.device != place.device || now.inode != place.inode;
+         });
+}
+
+ReachingJanitor::ReachingJanitor(JanitorProcess& process, Spawner* spawner, std::string state_home)
+    : process_(process), spawner_(spawner), state_home_(std::move(state_home)) {}
+
+void ReachingJanitor::Follow(const policy::Policy& policy) {
+  if (spawner_ == nullptr) return;
+  const policy::Ceiling ceiling = policy::CeilingOf(policy, StateOf(state_home_));
+  within_ = ceiling.chores;
+  std::vector<std::string> chores = PathsOf(ceiling.chores);
+  std::vector<std::string> commands = PathsOf(ceiling.commands);
+  for (const std::string& file : ConfigurationPaths(policy)) {
+    within_.push_back({file, Access::kRead, ""});
+    within_.push_back({policy::ResolvePath(file), Access::kRead, ""});
+    chores.push_back(file);
+    commands.push_back(file);
+  }
+  chores_.Follow(std::move(chores));
+  commands_.Follow(std::move(commands));
+  asked_.clear();
+  RenewAll();
+}
+
+void ReachingJanitor::RenewAll() {
+  chores_.Forget();
+  commands_.Forget();
+  process_.Renew();
+  if (launchers_) launchers_();
+}
+
+void ReachingJanitor::LookAtCommands() {
+  if (spawner_ == nullptr || !commands_.Changed()) return;
+  commands_.Forget();
+  if (launchers_) launchers_();
+}
+
+std::vector<std::string> ReachingJanitor::Outside(const JanitorOrder& order) const {
+  std::vector<std::string> outside;
+  const auto add = [&](const std::vector<std::string>& paths, Access access) {
+    for (const std::string& path : paths) {
+      if (!policy::IsWithin({path, access, ""}, within_)) outside.push_back(path);
+    }
+  };
+  add(order.read, Access::kRead);
+  add(order.write, Access::kWrite);
+  return outside;
+}
+
+Task<Result<std::string>> ReachingJanitor::Do(JanitorOrder order) {
+  if (spawner_ != nullptr) {
+    if (chores_.Changed()) {
+      chores_.Forget();
+      process_.Renew();
+    }
+    std::vector<std::string> outside;
+    if (!order.about.empty()) outside = Outside(order);
+    std::string question = order.about;
+    for (const std::string& path : outside) question += '\0' + path;
+    const auto before = asked_.find(question);
+    const bool asked = before != asked_.end() && steady_clock::now() - before->second < kAskAgain;
+    if (!outside.empty() && !asked) {
+      if (asked_.size() >= kMaxAsked) asked_.clear();
+      Task<Result<bool>> asking = spawner_->Reach(order.about, std::move(outside));
+      const Result<bool> added = co_await asking;
+      asked_[question] = steady_clock::now();
+      if (!added) LogWarning(added.error().Message());
+      // In any case what is started from now on may reach more than before.
+      if (added && *added) RenewAll();
+    }
+  }
+  Task<Result<std::string>> doing = process_.Do(std::move(order));
+  Result<std::string> done = co_await doing;
+  co_return done;
+}
+
+}  // namespace pa

@@ -1,0 +1,56 @@
+// Bounds: what the spawner keeps helpers within, as it is read anew for each policy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/pack.h"
+#include "policy/ceiling.h"
+#include "sandbox/confinement.h"
+
+namespace pa {
+
+struct Bounds {
+  policy::Ceiling ceiling;
+  std::string worker;    // absolute path of project-actions-worker
+  std::string tmp_base;  // in which the instance directories of the user's servers are
+  // Beyond the policy's own: repositories and configuration of git that lie elsewhere, of the
+  // directories that were looked at.
+  std::vector<sandbox::PathGrant> elsewhere;
+};
+
+// What each kind of helper can reach; nothing that is not there now, so it is asked anew for each
+// start.
+std::vector<sandbox::PathGrant> GrantsOfCommands(const Bounds& bounds);
+std::vector<sandbox::PathGrant> GrantsOfChores(const Bounds& bounds);
+
+template <>
+inline constexpr sandbox::Network kLastOf<sandbox::Network> = sandbox::Network::kLoopback;
+template <>
+inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox::Access>(31);
+template <>
+inline constexpr sandbox::Symlinks kLastOf<sandbox::Symlinks> = sandbox::Symlinks::kRefuse;
+template <>
+struct PackedFields<sandbox::PathGrant> {
+  static bool Visit(auto& io, auto& v) { return io(v.path, v.access, v.reason, v.symlinks); }
+};
+template <>
+struct PackedFields<sandbox::ResourceLimits> {
+  static bool Visit(auto& io, auto& v) {
+    return io(v.cpu_seconds, v.memory_bytes, v.processes, v.open_files, v.file_bytes,
+              v.wall_time_ms, v.grace_ms, v.cpus);
+  }
+};
+template <>
+struct PackedFields<policy::Ceiling> {
+  static bool Visit(auto& io, auto& v) {
+    return io(v.commands, v.chores, v.network, v.limits, v.programs, v.view_programs, v.home,
+              v.config_home);
+  }
+};
+template <>
+struct PackedFields<Bounds> {
+  static bool Visit(auto& io, auto& v) { return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere); }
+};
+
+}  // namespace pa

@@ -1,0 +1,71 @@
+// SpawnerProcess: the server's side of its spawner (serve_spawner.h).
+//
+//    auto spawner = SpawnerProcess::Fork(load);       // before anything of others is read
+//    spawner->FollowOn(loop);                         // once there is a loop
+//    Task<Result<bool>> task = spawner->Reload();     // the policy, as it is on disk now
+//
+// If it ends, nothing can be started any more: `on_end` is called, and the server ends, too.
+#pragma once
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "supervisor/loop/spawner.h"
+#include "supervisor/loop/task.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/spawner/serve_spawner.h"
+#include "supervisor/spawner/spawner_wire.h"
+
+namespace pa {
+
+class SpawnerProcess : public Spawner {
+ public:
+  // Forks; no thread may run yet. The child never returns.
+  static Result<std::unique_ptr<SpawnerProcess>> Fork(const LoadBounds& load);
+  ~SpawnerProcess() override;
+  SpawnerProcess(const SpawnerProcess&) = delete;
+  SpawnerProcess& operator=(const SpawnerProcess&) = delete;
+
+  // Never keeps the loop running.
+  void FollowOn(uv_loop_t* loop, std::function<void()> on_end);
+  // No more of `on_end`, and whoever waits gets ECANCELED.
+  void Close();
+
+  Result<pid_t> Start(Helper helper, int socket) override;
+  Task<Result<bool>> Reach(std::string directory, std::vector<std::string> paths) override;
+  pid_t pid() const override { return pid_; }
+  // The bounds of the policy as it is on disk. An error: they stay as they were.
+  Task<Result<bool>> Reload();
+  // What `elsewhere` of the bounds has.
+  const std::vector<std::string>& elsewhere() const { return elsewhere_; }
+
+ private:
+  struct Waiting {
+    SpawnerRequest request;
+    Completion<Result<bool>>* done;
+  };
+  SpawnerProcess(pid_t pid, UniqueFd start, UniqueFd look);
+  Task<Result<bool>> Ask(SpawnerRequest request);
+  void SendNext();
+  void OnReply();
+  void End();
+
+  pid_t pid_;
+  UniqueFd start_;
+  UniqueFd look_;
+  PollHandle replies_;
+  PollHandle ended_;
+  std::function<void()> on_end_;
+  std::deque<Waiting> waiting_;  // the first one's reply is awaited
+  std::vector<std::string> elsewhere_;
+};
+
+}  // namespace pa
