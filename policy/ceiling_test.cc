@@ -61,8 +61,8 @@ class CeilingTest : public PolicyTest {
 
 TEST_F(CeilingTest, WhateverACommandIsGiven) {
   for (const char* text :
-       {"", "network: full", "network: loopback", "namespaces: off", "filesystem: {toolchains: auto}",
-        "filesystem: {read: [/data, ~/shared], write: [/cache]}",
+       {"", "network: full", "network: loopback", "namespaces: off",
+        "filesystem: {toolchains: auto}", "filesystem: {read: [/data, ~/shared], write: [/cache]}",
         "limits: {memory: 1GiB, wall_time: 10s, processes: 20}"}) {
     User(std::string("tools: {enable: [make]}\n") + text);
     SCOPED_TRACE(text);

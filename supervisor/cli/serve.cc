@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/finally.h"
 #include "base/try.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/cli/configuration.h"
@@ -186,7 +187,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (command.tokens) {
     anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
   }
-  // Before anything of others is read.
+  // Before anything of others is read. It asks for what the environment says by itself.
+  [[maybe_unused]] const std::string& start = StartDirectory();
   Result<std::unique_ptr<SpawnerProcess>> spawner =
       SpawnerProcess::Fork(BoundsOf(command, environment, anchors));
   if (!spawner) return Failed(spawner.error().Message(), *sockets);
@@ -203,11 +205,10 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
   Loop loop;
+  const Finally unfollowed([&] { (*spawner)->Close(); });
   parts->spawner = spawner->get();
   Engine engine(loop.get(), std::move(*parts), environment);
-  if (const Result<void> follows = engine.Follow(); !follows) {
-    return Failed(follows.error().Message(), order->sockets.empty() ? *sockets : order->sockets);
-  }
+  engine.Follow();
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   order->sockets = *std::move(sockets);
   Doors doors(engine.services(), state, *std::move(order));
@@ -238,10 +239,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   doors.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.
-    engine.Shutdown([&] {
-      doors.Close();
-      (*spawner)->Close();
-    });
+    engine.Shutdown([&] { doors.Close(); });
   });
   if (const Result<void> opened = doors.Open(); !opened) {
     LogError(opened.error().Message());

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/decide.h"
 #include "policy/trust_anchors.h"
@@ -279,8 +278,8 @@ Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
     return std::unexpected(
         Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
   }
-  PA_TRY_VOID(runner_.Follow(*policy));
   policy_ = std::move(policy);
+  runner_.Follow(*policy_);
   runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);
   if (watch_) WatchRoots();

@@ -55,7 +55,7 @@ class Engine {
   // Refused if commands could then write the TMPDIR that was chosen at the start.
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
   // With a spawner, once, before the first call.
-  Result<void> Follow() { return runner_.Follow(*policy_); }
+  void Follow() { runner_.Follow(*policy_); }
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }

@@ -69,6 +69,7 @@ void ReachingJanitor::Follow(const policy::Policy& policy) {
   if (spawner_ == nullptr) return;
   const policy::Ceiling ceiling = policy::CeilingOf(policy, StateOf(state_home_));
   within_ = ceiling.chores;
+  most_ = ceiling.commands;
   std::vector<std::string> chores = PathsOf(ceiling.chores);
   std::vector<std::string> commands = PathsOf(ceiling.commands);
   for (const std::string& file : ConfigurationPaths(policy)) {
@@ -114,25 +115,41 @@ Task<Result<std::string>> ReachingJanitor::Do(JanitorOrder order) {
       chores_.Forget();
       process_.Renew();
     }
-    std::vector<std::string> outside;
-    if (!order.about.empty()) outside = Outside(order);
-    std::string question = order.about;
-    for (const std::string& path : outside) question += '\0' + path;
-    const auto before = asked_.find(question);
-    const bool asked = before != asked_.end() && steady_clock::now() - before->second < kAskAgain;
-    if (!outside.empty() && !asked) {
-      if (asked_.size() >= kMaxAsked) asked_.clear();
-      Task<Result<bool>> asking = spawner_->Reach(order.about, std::move(outside));
-      const Result<bool> added = co_await asking;
-      asked_[question] = steady_clock::now();
-      if (!added) LogWarning(added.error().Message());
-      // In any case what is started from now on may reach more than before.
-      if (added && *added) RenewAll();
+    if (!order.about.empty()) {
+      Task<bool> reaching = Reach(order.about, Outside(order));
+      [[maybe_unused]] const bool reached = co_await reaching;
     }
   }
   Task<Result<std::string>> doing = process_.Do(std::move(order));
   Result<std::string> done = co_await doing;
   co_return done;
+}
+
+Task<bool> ReachingJanitor::Cover(std::string directory, std::vector<PathGrant> grants) {
+  if (spawner_ == nullptr) co_return true;
+  std::vector<std::string> outside;
+  for (const PathGrant& grant : grants) {
+    if (!policy::IsWithin(grant, most_)) outside.push_back(grant.path);
+  }
+  Task<bool> reaching = Reach(std::move(directory), std::move(outside));
+  const bool reached = co_await reaching;
+  co_return reached;
+}
+
+// False: it cannot be. Whoever asks goes on: what is refused then says so.
+Task<bool> ReachingJanitor::Reach(std::string directory, std::vector<std::string> outside) {
+  if (outside.empty()) co_return true;
+  std::string question = directory;
+  for (const std::string& path : outside) question += '\0' + path;
+  const auto before = asked_.find(question);
+  if (before != asked_.end() && steady_clock::now() - before->second < kAskAgain) co_return true;
+  if (asked_.size() >= kMaxAsked) asked_.clear();
+  Task<Result<bool>> asking = spawner_->Reach(std::move(directory), std::move(outside));
+  const Result<bool> added = co_await asking;
+  asked_[question] = steady_clock::now();
+  if (!added) LogWarning(added.error().Message());
+  if (added && *added) RenewAll();
+  co_return added.has_value();
 }
 
 }  // namespace pa

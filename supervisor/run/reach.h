@@ -59,16 +59,20 @@ class ReachingJanitor : public Janitor {
   void LookAtCommands();
 
   Task<Result<std::string>> Do(JanitorOrder order) override;
+  // Lets commands in `directory` reach what a repository adds.
+  Task<bool> Cover(std::string directory, std::vector<sandbox::PathGrant> grants);
 
  private:
   void RenewAll();
   std::vector<std::string> Outside(const JanitorOrder& order) const;
+  Task<bool> Reach(std::string directory, std::vector<std::string> outside);
 
   JanitorProcess& process_;
   Spawner* spawner_;
   std::string state_home_;
   std::function<void()> launchers_;
   std::vector<sandbox::PathGrant> within_;  // that the janitor can reach whatever it is asked
+  std::vector<sandbox::PathGrant> most_;    // the same of commands
   PlaceWatch chores_;
   PlaceWatch commands_;
   // What was asked for, in vain or not: not again at once.

@@ -620,15 +620,15 @@ bool Runner::OnceAnHour() {
 
 void Runner::Rest() { impl_->janitor_process.Rest(); }
 
-Result<void> Runner::Follow(const policy::Policy& policy) {
+void Runner::Follow(const policy::Policy& policy) {
   Impl& impl = *impl_;
-  if (impl.config.spawner == nullptr) return {};
+  if (impl.config.spawner == nullptr) return;
   const auto renew = [&impl] {
     if (impl.launchers) impl.launchers->Renew();
   };
   impl.janitor.WhenRenewed(renew);
   impl.janitor.Follow(policy);
-  return impl.slots.Prepare([&impl, renew] {
+  impl.slots.Prepare([&impl, renew] {
     impl.janitor_process.Renew();
     renew();
   });
@@ -642,7 +642,16 @@ void Runner::Renew() {
 
 uv_loop_t* Runner::loop() const { return impl_->loop; }
 Janitor& Runner::janitor() { return impl_->janitor; }
-RepositoryFinder& Runner::repositories() { return impl_->repositories; }
+Task<RepositoryFinder::Found> Runner::FindRepository(policy::PolicyPtr policy,
+                                                     policy::WorkingDirectory directory) {
+  Task<RepositoryFinder::Found> finding = impl_->repositories.Find(std::move(policy), directory);
+  RepositoryFinder::Found found = co_await finding;
+  if (found && *found) {
+    Task<bool> covering = impl_->janitor.Cover(directory.path(), (*found)->grants);
+    [[maybe_unused]] const bool covered = co_await covering;
+  }
+  co_return found;
+}
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beginnings.waiting(); }

@@ -122,9 +122,11 @@ class Runner {
   // changed. Commands that run or wait go on.
   void Renew();
   // With a spawner: before the first call, and with each other policy.
-  Result<void> Follow(const policy::Policy& policy);
+  void Follow(const policy::Policy& policy);
   uv_loop_t* loop() const;
-  RepositoryFinder& repositories();
+  // The repository of a directory, which commands can reach from now on.
+  Task<RepositoryFinder::Found> FindRepository(policy::PolicyPtr policy,
+                                               policy::WorkingDirectory directory);
   Janitor& janitor();  // for work in trees that commands write
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin

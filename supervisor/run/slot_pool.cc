@@ -193,10 +193,9 @@ Result<void> SlotPool::EnsureInstance() {
   return {};
 }
 
-Result<void> SlotPool::Prepare(std::function<void()> made) {
-  PA_TRY_VOID(EnsureInstance());
+void SlotPool::Prepare(std::function<void()> made) {
+  static_cast<void>(EnsureInstance());
   made_ = std::move(made);
-  return {};
 }
 
 Result<std::string> SlotPool::MakeDirectory(const std::string& name) {

@@ -76,8 +76,9 @@ class SlotPool {
   // A file for the probe that this confinement must not reach; "" if the policy grants the
   // temporary directory itself, so that there is no such file.
   Result<std::string> Canary(const sandbox::Confinement& confinement);
-  // Makes the directory of TMPDIRs now. `made` is called whenever another one takes its place.
-  Result<void> Prepare(std::function<void()> made);
+  // Makes the directory of TMPDIRs now, if it can be made: otherwise Acquire says why not. `made`
+  // is called whenever another one takes its place.
+  void Prepare(std::function<void()> made);
   // Lets no present slot serve another command: free slots are discarded now, the others when they
   // are released.
   void Renew();

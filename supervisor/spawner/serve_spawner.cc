@@ -214,6 +214,8 @@ class Server {
 int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
   prctl(PR_SET_NAME, "pa-spawner");
   CloseAllBut(sockets);
+  // To stay would keep somebody from unmounting it.
+  if (chdir("/") != 0) return 1;
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   // What ends the server ends us: it closes the sockets.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) {

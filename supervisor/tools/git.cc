@@ -124,8 +124,7 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
 
 Task<PreparedGit> StartGit(const Work& work, policy::Permission permission, CallContext& call) {
   PA_CO_TRY(auto executable, Require("git", work, call));
-  Task<RepositoryFinder::Found> finding =
-      call.runner.repositories().Find(call.policy, work.directory);
+  Task<RepositoryFinder::Found> finding = call.runner.FindRepository(call.policy, work.directory);
   RepositoryFinder::Found repository = co_await finding;
   if (!repository) co_return std::unexpected(InvalidDirectory(repository.error()));
   Git git{.permission = std::move(permission),

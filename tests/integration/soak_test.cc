@@ -82,7 +82,7 @@ class Soak : public ::testing::Test {
     }
     in_flight.push_back(id);
     if (Roll(25) != 0) return;
-    std::vector<pid_t> children = ChildrenOf(client_.pid());  // workers, and sometimes a launcher
+    std::vector<pid_t> children = HelpersOf(client_.pid());  // workers, and sometimes a launcher
     if (!children.empty())
       kill(children[static_cast<std::size_t>(Roll(static_cast<int>(children.size())))], SIGKILL);
   }

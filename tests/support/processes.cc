@@ -11,6 +11,8 @@
 #include <system_error>
 #include <thread>
 
+#include "tests/support/temp_dir.h"
+
 namespace pa::testing {
 namespace {
 
@@ -94,9 +96,17 @@ std::vector<pid_t> WorkersOf(pid_t server) {
   std::erase_if(workers, [](pid_t pid) {
     std::string name;
     std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
-    return name == "pa-launcher" || name == "pa-janitor";
+    return name == "pa-launcher" || name == "pa-janitor" || name == "pa-spawner";
   });
   return workers;
+}
+
+std::vector<pid_t> HelpersOf(pid_t server) {
+  std::vector<pid_t> helpers = ChildrenOf(server);
+  std::erase_if(helpers, [](pid_t pid) {
+    return ReadText("/proc/" + std::to_string(pid) + "/comm") == "pa-spawner\n";
+  });
+  return helpers;
 }
 
 char StateOf(pid_t pid) { return StatOf(pid).state; }

@@ -19,9 +19,11 @@ std::vector<pid_t> ProcessesIn(const std::filesystem::path& directory);
 std::vector<pid_t> ProcessesWith(std::string_view text);
 // Direct children of `parent`; only the zombies if asked.
 std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
-// The workers of a server: its children, except the launchers that wait to fork them, and the
-// janitor.
+// The workers of a server: its children, except the launchers that wait to fork them, the janitor
+// and the spawner.
 std::vector<pid_t> WorkersOf(pid_t server);
+// The children of a server, except the spawner, without which it ends.
+std::vector<pid_t> HelpersOf(pid_t server);
 
 // As in proc_pid_stat(5): 'S' sleeps, 'Z' is a zombie; '?': there is no such process.
 char StateOf(pid_t pid);
