@@ -7,7 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "supervisor/cli/audit_command.h"
 #include "supervisor/cli/call_command.h"
@@ -27,17 +29,21 @@
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/run/run_chores.h"
+#include "supervisor/spawner/spawner_process.h"
 #include "supervisor/state/user_directories.h"
 
 namespace pa {
 namespace {
 
+using SpawnerOr = Result<std::unique_ptr<SpawnerProcess>>;
+
 struct Dispatch {
   const Environment& environment;
+  SpawnerOr& spawner;  // of a server
 
   int operator()(const ServeCommand& command) const {
     StartLog({.verbose = command.common.verbose, .json = command.log_json});
-    return RunServe(command, environment);
+    return RunServe(command, environment, std::move(spawner));
   }
   int operator()(const CallCommand& command) const {
     StartLog({.verbose = command.common.verbose});
@@ -132,6 +138,12 @@ int main(int argc, char** argv) {
     return pa::ServeJanitor(pa::RunChores());
   }
   pa::OpenStandardStreams();
+  pa::SpawnerOr spawner = nullptr;
+  // Before there is much memory, of which the spawner would keep its own.
+  if (argc >= 2 && std::string_view(argv[1]) == "serve") {
+    static_cast<void>(pa::StartDirectory());
+    spawner = pa::SpawnerProcess::Fork(pa::BoundsOfServer(argc, argv));
+  }
   pa::RaiseDescriptorLimit();
   pa::KeepMemoryReserve();
   pa::LookUpUsersInFilesAlone();
@@ -145,5 +157,5 @@ int main(int argc, char** argv) {
     return parsed.exit_status;
   }
   const pa::Environment environment = pa::ReadEnvironment(environ);
-  return std::visit(pa::Dispatch{environment}, *parsed.command);
+  return std::visit(pa::Dispatch{environment, spawner}, *parsed.command);
 }

@@ -20,7 +20,6 @@
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/service_manager.h"
 #include "supervisor/spawner/elsewhere.h"
-#include "supervisor/spawner/spawner_process.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/state_directory.h"
 #include "supervisor/state/token_file.h"
@@ -58,28 +57,24 @@ std::string Reload(const ServeCommand& command, const Environment& environment,
   return "policy read again";
 }
 
-// What helpers are kept within: as the policy is on disk, whatever this process has come to.
-LoadBounds BoundsOf(const ServeCommand& command, const Environment& environment,
-                    const Anchors& anchors) {
-  return [&command, &environment,
-          anchors](const std::vector<std::string>& directories) -> Result<Bounds> {
-    policy::PolicySources sources = SourcesOf(command.common, environment);
-    sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
-    sources.opens_nothing = true;
-    const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
-    if (!loaded.policy) {
-      const bool none = loaded.diagnostics.empty();
-      return std::unexpected(
-          Error("policy", none ? "it does not load" : loaded.diagnostics.front().Format(), 0));
-    }
-    Bounds bounds;
-    PA_TRY(bounds.worker, FindWorker(command.common.worker));
-    PA_TRY(bounds.tmp_base, TemporaryBase(*loaded.policy, environment));
-    const std::string state_home = StateHome(environment);
-    bounds.ceiling = policy::CeilingOf(*loaded.policy, StateOf(state_home));
-    bounds.elsewhere = FindElsewhere(loaded.policy, state_home, directories);
-    return bounds;
-  };
+// Without the anchors of sockets and tokens, which take nothing from what is granted.
+Result<Bounds> BoundsOf(const ServeCommand& command, const Environment& environment,
+                        const std::vector<std::string>& directories) {
+  policy::PolicySources sources = SourcesOf(command.common, environment);
+  sources.opens_nothing = true;
+  const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+  if (!loaded.policy) {
+    const bool none = loaded.diagnostics.empty();
+    return std::unexpected(
+        Error("policy", none ? "it does not load" : loaded.diagnostics.front().Format(), 0));
+  }
+  Bounds bounds;
+  PA_TRY(bounds.worker, FindWorker(command.common.worker));
+  PA_TRY(bounds.tmp_base, TemporaryBase(*loaded.policy, environment));
+  const std::string state_home = StateHome(environment);
+  bounds.ceiling = policy::CeilingOf(*loaded.policy, StateOf(state_home));
+  bounds.elsewhere = FindElsewhere(loaded.policy, state_home, directories);
+  return bounds;
 }
 
 bool Names(const ServeCommand& command, Kind kind) {
@@ -178,7 +173,18 @@ int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) 
 
 }  // namespace
 
-int RunServe(const ServeCommand& command, const Environment& environment) {
+LoadBounds BoundsOfServer(int argc, char** argv) {
+  return [argc, argv](const std::vector<std::string>& directories) -> Result<Bounds> {
+    const ParsedCommandLine parsed = ParseCommandLine(argc, argv);
+    const auto* command = parsed.command ? std::get_if<ServeCommand>(&*parsed.command) : nullptr;
+    if (command == nullptr) return std::unexpected(Error("command line", "it is no server's", 0));
+    StartLog({.verbose = false, .json = command->log_json});
+    return BoundsOf(*command, ReadEnvironment(environ), directories);
+  };
+}
+
+int RunServe(const ServeCommand& command, const Environment& environment,
+             Result<std::unique_ptr<SpawnerProcess>> spawner) {
   Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
   if (!sockets) return Failed(sockets.error().Message(), {});
   Anchors anchors = AnchorsOfSockets(*sockets);
@@ -187,10 +193,6 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (command.tokens) {
     anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
   }
-  // Before anything of others is read. It asks for what the environment says by itself.
-  [[maybe_unused]] const std::string& start = StartDirectory();
-  Result<std::unique_ptr<SpawnerProcess>> spawner =
-      SpawnerProcess::Fork(BoundsOf(command, environment, anchors));
   if (!spawner) return Failed(spawner.error().Message(), *sockets);
   auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {

@@ -1,13 +1,25 @@
 // `project-actions serve`: serves MCP on standard input and output until the client closes them.
+//
+//    auto spawner = SpawnerProcess::Fork(BoundsOfServer(argc, argv));   // first of all: it is
+//    small return RunServe(command, environment, std::move(spawner));
 #pragma once
 
+#include <memory>
+
+#include "base/error.h"
 #include "supervisor/cli/command_line.h"
+#include "supervisor/spawner/spawner_process.h"
 #include "supervisor/state/user_directories.h"
 
 namespace pa {
 
+// What the helpers of a server with this command line and our environment are kept within: by the
+// policy as it is on disk, whatever the server has come to.
+LoadBounds BoundsOfServer(int argc, char** argv);
+
 // End of input, SIGINT and SIGTERM end the server and all running calls. SIGHUP reloads the policy;
 // if that fails, the old one stays in force. Returns 0 unless the server could not start.
-int RunServe(const ServeCommand& command, const Environment& environment);
+int RunServe(const ServeCommand& command, const Environment& environment,
+             Result<std::unique_ptr<SpawnerProcess>> spawner);
 
 }  // namespace pa

@@ -30,6 +30,7 @@ using std::chrono::steady_clock;
 
 // For a journal that another server holds, which may have been stopped.
 constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::milliseconds kLearnAfter{200};
 constexpr std::chrono::seconds kPatience{60};
 
 Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
@@ -68,6 +69,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       tmp_base_(std::move(parts.tmp_base)),
       results_(tmp_base_, policy_->limits.output_total),
       growing_(loop),
+      learning_(loop),
       result_files_(tmp_base_),
       runner_(loop,
               {.worker_path = std::move(parts.worker),
@@ -125,10 +127,12 @@ void Engine::WhenResultGrows(std::function<void(const std::string& uri)> callbac
 }
 
 void Engine::WatchRoots() {
-  for (const std::string& root : policy_->roots) {
-    Detach(LearnMakefile(root), [](bool) {});
-    watch_->Watch(root, {});
-  }
+  for (const std::string& root : policy_->roots) watch_->Watch(root, {});
+  // Whoever has just started the server wants an answer first. What changes before that is told.
+  learning_.Unref();
+  learning_.Start(kLearnAfter, [this] {
+    for (const std::string& root : policy_->roots) Detach(LearnMakefile(root), [](bool) {});
+  });
 }
 
 void Engine::WarnOfSharedFiles() {
@@ -279,7 +283,7 @@ Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
         Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
   }
   policy_ = std::move(policy);
-  runner_.Follow(*policy_);
+  runner_.Follow(policy_);
   runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);
   if (watch_) WatchRoots();

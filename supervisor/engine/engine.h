@@ -55,7 +55,7 @@ class Engine {
   // Refused if commands could then write the TMPDIR that was chosen at the start.
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
   // With a spawner, once, before the first call.
-  void Follow() { runner_.Follow(*policy_); }
+  void Follow() { runner_.Follow(policy_); }
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }
@@ -112,6 +112,7 @@ class Engine {
   std::string tmp_base_;
   ResultStore results_;
   TimerHandle growing_;
+  TimerHandle learning_;         // keeps no loop running
   std::set<std::string> grown_;  // since it was told last
   Jobs jobs_;
   ResultFiles result_files_;

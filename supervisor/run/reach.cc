@@ -65,14 +65,23 @@ bool PlaceWatch::Changed() const {
 ReachingJanitor::ReachingJanitor(JanitorProcess& process, Spawner* spawner, std::string state_home)
     : process_(process), spawner_(spawner), state_home_(std::move(state_home)) {}
 
-void ReachingJanitor::Follow(const policy::Policy& policy) {
+void ReachingJanitor::Follow(policy::PolicyPtr policy) {
   if (spawner_ == nullptr) return;
-  const policy::Ceiling ceiling = policy::CeilingOf(policy, StateOf(state_home_));
+  policy_ = std::move(policy);
+  asked_.clear();
+  RenewAll();
+}
+
+// Not before it is needed: it is a millisecond of looking at names.
+void ReachingJanitor::Prepare() {
+  if (policy_ == nullptr) return;
+  const policy::PolicyPtr policy = std::exchange(policy_, nullptr);
+  const policy::Ceiling ceiling = policy::CeilingOf(*policy, StateOf(state_home_));
   within_ = ceiling.chores;
   most_ = ceiling.commands;
   std::vector<std::string> chores = PathsOf(ceiling.chores);
   std::vector<std::string> commands = PathsOf(ceiling.commands);
-  for (const std::string& file : ConfigurationPaths(policy)) {
+  for (const std::string& file : ConfigurationPaths(*policy)) {
     within_.push_back({file, Access::kRead, ""});
     within_.push_back({policy::ResolvePath(file), Access::kRead, ""});
     chores.push_back(file);
@@ -80,8 +89,16 @@ void ReachingJanitor::Follow(const policy::Policy& policy) {
   }
   chores_.Follow(std::move(chores));
   commands_.Follow(std::move(commands));
-  asked_.clear();
-  RenewAll();
+}
+
+void ReachingJanitor::JanitorStarts() {
+  Prepare();
+  chores_.Look();
+}
+
+void ReachingJanitor::LauncherStarts() {
+  Prepare();
+  commands_.Look();
 }
 
 void ReachingJanitor::RenewAll() {
@@ -111,6 +128,7 @@ std::vector<std::string> ReachingJanitor::Outside(const JanitorOrder& order) con
 
 Task<Result<std::string>> ReachingJanitor::Do(JanitorOrder order) {
   if (spawner_ != nullptr) {
+    Prepare();
     if (chores_.Changed()) {
       chores_.Forget();
       process_.Renew();
@@ -127,6 +145,7 @@ Task<Result<std::string>> ReachingJanitor::Do(JanitorOrder order) {
 
 Task<bool> ReachingJanitor::Cover(std::string directory, std::vector<PathGrant> grants) {
   if (spawner_ == nullptr) co_return true;
+  Prepare();
   std::vector<std::string> outside;
   for (const PathGrant& grant : grants) {
     if (!policy::IsWithin(grant, most_)) outside.push_back(grant.path);

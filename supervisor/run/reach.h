@@ -51,10 +51,10 @@ class ReachingJanitor : public Janitor {
   ReachingJanitor(JanitorProcess& process, Spawner* spawner, std::string state_home);
 
   void WhenRenewed(std::function<void()> launchers) { launchers_ = std::move(launchers); }
-  void Follow(const policy::Policy& policy);
+  void Follow(policy::PolicyPtr policy);
   // A janitor, and a launcher without namespaces, is about to start.
-  void JanitorStarts() { chores_.Look(); }
-  void LauncherStarts() { commands_.Look(); }
+  void JanitorStarts();
+  void LauncherStarts();
   // Before a command without namespaces that is granted what no command was before.
   void LookAtCommands();
 
@@ -64,6 +64,7 @@ class ReachingJanitor : public Janitor {
 
  private:
   void RenewAll();
+  void Prepare();
   std::vector<std::string> Outside(const JanitorOrder& order) const;
   Task<bool> Reach(std::string directory, std::vector<std::string> outside);
 
@@ -71,6 +72,7 @@ class ReachingJanitor : public Janitor {
   Spawner* spawner_;
   std::string state_home_;
   std::function<void()> launchers_;
+  policy::PolicyPtr policy_;                // null: what follows is of it
   std::vector<sandbox::PathGrant> within_;  // that the janitor can reach whatever it is asked
   std::vector<sandbox::PathGrant> most_;    // the same of commands
   PlaceWatch chores_;

@@ -620,7 +620,7 @@ bool Runner::OnceAnHour() {
 
 void Runner::Rest() { impl_->janitor_process.Rest(); }
 
-void Runner::Follow(const policy::Policy& policy) {
+void Runner::Follow(const policy::PolicyPtr& policy) {
   Impl& impl = *impl_;
   if (impl.config.spawner == nullptr) return;
   const auto renew = [&impl] {

@@ -122,7 +122,7 @@ class Runner {
   // changed. Commands that run or wait go on.
   void Renew();
   // With a spawner: before the first call, and with each other policy.
-  void Follow(const policy::Policy& policy);
+  void Follow(const policy::PolicyPtr& policy);
   uv_loop_t* loop() const;
   // The repository of a directory, which commands can reach from now on.
   Task<RepositoryFinder::Found> FindRepository(policy::PolicyPtr policy,

@@ -1,6 +1,7 @@
 #include "supervisor/spawner/serve_spawner.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -11,15 +12,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <expected>
 #include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/file.h"
 #include "base/pack.h"
 #include "base/packet.h"
+#include "base/try.h"
 #include "supervisor/spawner/spawner_wire.h"
 #include "supervisor/spawner/start_helper.h"
 
@@ -28,11 +33,30 @@ namespace {
 
 constexpr std::size_t kMaxDirectories = 64;
 constexpr std::size_t kMaxBoundsBytes = 16u << 20;
-constexpr int kLoadMs = 60'000;
+constexpr unsigned kLoadSeconds = 60;
+// The policy is read a moment after the start, which it would hold up otherwise; before that, if a
+// helper is needed.
+constexpr int kAfterStartMs = 100;
 
-using Loaded = std::expected<Bounds, std::string>;
+// What a process that read the policy has found. It stays in its file: we keep little memory, and
+// whoever becomes a helper reads it.
+struct Loaded {
+  UniqueFd file;  // empty: there is none
+  std::string error;
+};
 
-// A process that reads the policy: what it finds we take over, and nothing of its memory.
+Result<Bounds> BoundsIn(const Loaded& loaded) {
+  const Error none("bounds", loaded.error.empty() ? "they are none" : loaded.error, EBADMSG);
+  if (!loaded.file) return std::unexpected(none);
+  lseek(loaded.file.get(), 0, SEEK_SET);
+  PA_TRY(const std::string bytes, ReadFileFrom(loaded.file.get(), "bounds", kMaxBoundsBytes));
+  Bounds bounds;
+  Unpacker unpacker(bytes);
+  if (unpacker(bounds) && unpacker.AtEnd()) return bounds;
+  return std::unexpected(none);
+}
+
+// A process that reads the policy: we take over what it finds, and nothing of its memory.
 class Loader {
  public:
   // The error is errno.
@@ -47,39 +71,35 @@ class Loader {
     const pid_t us = getpid();
     loader.pid_ = fork();
     if (loader.pid_ < 0) return std::unexpected(errno);
-    if (loader.pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() == us) Read(load, directories, loader.answer_.get());
-      _exit(0);
-    }
-    return loader;
+    if (loader.pid_ > 0) return loader;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(kLoadSeconds);
+    _exit(getppid() == us ? Read(load, directories, loader.answer_.get()) : kFailed);
   }
   int ended() const { return ended_.get(); }
 
   Loaded Take() {
-    waitpid(pid_, nullptr, 0);
-    const Result<std::string> bytes = ReadFileFrom(answer_.get(), "bounds", kMaxBoundsBytes);
-    if (!bytes) return std::unexpected(bytes.error().Message());
-    Loaded loaded;
-    Unpacker unpacker(*bytes);
-    if (unpacker(loaded) && unpacker.AtEnd()) return loaded;
-    return std::unexpected("the process that reads the policy ended without an answer");
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {std::move(answer_), ""};
+    lseek(answer_.get(), 0, SEEK_SET);
+    const Result<std::string> said = ReadFileFrom(answer_.get(), "bounds", kMaxSpawnerText);
+    const bool told = said && WIFEXITED(status) && !said->empty();
+    return {UniqueFd(), told ? *said : "the process that reads the policy ended without an answer"};
   }
 
  private:
+  static constexpr int kFailed = 1;
   Loader() = default;
 
-  static void Read(const LoadBounds& load, const std::vector<std::string>& directories,
-                   int answer) {
-    alarm(kLoadMs / 1000);
+  static int Read(const LoadBounds& load, const std::vector<std::string>& directories, int answer) {
     try {
-      Loaded loaded = std::unexpected("");
-      Result<Bounds> bounds = load(directories);
-      if (bounds) loaded = *std::move(bounds);
-      if (!bounds) loaded = std::unexpected(bounds.error().Message());
-      static_cast<void>(WriteAll(answer, Pack(loaded)));
-      lseek(answer, 0, SEEK_SET);
+      const Result<Bounds> bounds = load(directories);
+      const bool written =
+          WriteAll(answer, bounds ? Pack(*bounds) : bounds.error().Message()).has_value();
+      return bounds && written ? 0 : kFailed;
     } catch (const std::bad_alloc&) {
+      return kFailed;
     }
   }
 
@@ -95,8 +115,8 @@ void CloseAllBut(const SpawnerSockets& sockets) {
     dup2(null.get(), STDIN_FILENO);
     dup2(null.get(), STDOUT_FILENO);
   }
-  const auto [low, high] = std::minmax({static_cast<unsigned>(sockets.start.get()),
-                                        static_cast<unsigned>(sockets.look.get())});
+  const auto [low, high] = std::minmax(
+      {static_cast<unsigned>(sockets.start.get()), static_cast<unsigned>(sockets.look.get())});
   if (low > 3) close_range(3, low - 1, 0);
   if (high > low + 1) close_range(low + 1, high - 1, 0);
   close_range(high + 1, ~0u, 0);
@@ -107,67 +127,79 @@ class Server {
   Server(const SpawnerSockets& sockets, const LoadBounds& load) : sockets_(sockets), load_(load) {}
 
   int Run() {
-    Load({});
     for (;;) {
       pollfd events[] = {{sockets_.start.get(), POLLIN, 0},
                          {loader_ ? loader_->ended() : sockets_.look.get(), POLLIN, 0}};
-      if (poll(events, 2, -1) < 0) {
-        if (errno == EINTR) continue;
-        return 1;
+      const int ready = poll(events, 2, loaded_ || loader_ ? -1 : kAfterStartMs);
+      if (ready < 0 && errno != EINTR) return 1;
+      if (ready == 0) Load({});
+      if (ready <= 0) continue;
+      if (events[1].revents != 0) {
+        if (loader_) {
+          OnLoaded();
+        } else if (!OnLook()) {
+          return 0;
+        }
       }
-      if (events[1].revents != 0) loader_ ? OnLoaded() : OnLook();
-      // Who wants a helper waits for the first bounds.
-      if (events[0].revents != 0) {
-        if (!loaded_ && loader_) OnLoaded();
-        if (!OnStart()) return 0;
-      }
+      if (events[0].revents != 0 && !OnStart()) return 0;
     }
   }
 
  private:
   void Load(std::optional<std::string> directory) {
-    std::vector<std::string> directories = directories_;
-    if (directory) directories.push_back(*std::move(directory));
-    if (directories.size() > kMaxDirectories) directories.erase(directories.begin());
-    auto loader = Loader::Start(load_, directories);
-    if (!loader) return AnswerLook(loader.error(), std::strerror(loader.error()));
-    loader_ = *std::move(loader);
-    next_ = std::move(directories);
+    next_ = directories_;
+    if (directory) next_.push_back(*std::move(directory));
+    if (next_.size() > kMaxDirectories) next_.erase(next_.begin());
+    auto loader = Loader::Start(load_, next_);
+    if (loader) {
+      loader_ = *std::move(loader);
+    } else {
+      OnResult({UniqueFd(), std::strerror(loader.error())});
+    }
   }
 
   void OnLoaded() {
     Loaded loaded = loader_->Take();
     loader_.reset();
-    // What could not be read leaves what was.
-    if (loaded) directories_ = std::move(next_);
-    if (loaded || !loaded_) loaded_ = std::move(loaded);
+    OnResult(std::move(loaded));
+  }
+
+  // What could not be read leaves what was.
+  void OnResult(Loaded loaded) {
+    const std::string error = loaded.error;
+    if (loaded.file) directories_ = next_;
+    if (loaded.file || !loaded_) loaded_ = std::move(loaded);
     if (!std::exchange(asked_, false)) return;
-    if (!loaded_->has_value() || !loaded) {
-      return AnswerLook(EIO, loaded_->has_value() ? loaded.error() : loaded_->error());
+    const Result<Bounds> bounds = BoundsIn(*loaded_);
+    if (!error.empty() || !bounds) {
+      return Send(sockets_.look.get(), {.sys_errno = EIO},
+                  error.empty() ? bounds.error().Message() : error);
     }
     std::vector<std::string> elsewhere;
-    for (const sandbox::PathGrant& grant : (*loaded_)->elsewhere) elsewhere.push_back(grant.path);
-    AnswerLook(0, Pack(elsewhere));
+    for (const sandbox::PathGrant& grant : bounds->elsewhere) elsewhere.push_back(grant.path);
+    Send(sockets_.look.get(), {}, Pack(elsewhere));
   }
 
-  void OnLook() {
-    SpawnerRequest request;
-    const ReceivedPacket packet =
-        ReceivePacket(sockets_.look.get(), AsWritableBytes(request), MSG_CMSG_CLOEXEC);
+  // False: the server is gone.
+  bool OnLook() {
+    std::string bytes(sizeof(SpawnerRequest) + PATH_MAX, '\0');
+    const ReceivedPacket packet = ReceivePacket(sockets_.look.get(), bytes, MSG_CMSG_CLOEXEC);
     for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
-    request.directory[sizeof(request.directory) - 1] = '\0';
-    const bool whole = packet.size == sizeof(request) && request.magic == SpawnerRequest::kMagic;
-    if (!whole || request.kind == SpawnerRequest::Kind::kStart) {
-      if (packet.size <= 0) _exit(0);
-      return AnswerLook(EINVAL, "request");
+    if (packet.size <= 0) return false;
+    SpawnerRequest request;
+    std::memcpy(&request, bytes.data(), sizeof(request));
+    const auto size = static_cast<std::size_t>(packet.size);
+    using enum SpawnerRequest::Kind;
+    if (size < sizeof(request) || packet.cut || request.magic != SpawnerRequest::kMagic ||
+        (request.kind != kLoad && request.kind != kLook)) {
+      Send(sockets_.look.get(), {.sys_errno = EINVAL}, "request");
+      return true;
     }
     asked_ = true;
-    Load(request.kind == SpawnerRequest::Kind::kLook ? std::optional(request.directory)
-                                                     : std::nullopt);
-  }
-
-  void AnswerLook(int sys_errno, const std::string& text) {
-    Send(sockets_.look.get(), sys_errno, -1, text);
+    std::optional<std::string> directory;
+    if (request.kind == kLook) directory = bytes.substr(sizeof(request), size - sizeof(request));
+    Load(std::move(directory));
+    return true;
   }
 
   // False: the server is gone.
@@ -178,26 +210,32 @@ class Server {
     const UniqueFd socket(packet.count > 0 ? packet.descriptors[0] : -1);
     for (std::size_t i = 1; i < packet.count; ++i) close(packet.descriptors[i]);
     if (packet.size <= 0) return false;
-    const bool whole = packet.size == sizeof(request) && request.magic == SpawnerRequest::kMagic &&
-                       socket && request.kind == SpawnerRequest::Kind::kStart &&
+    const bool whole = packet.size == sizeof(request) && !packet.cut &&
+                       request.magic == SpawnerRequest::kMagic && socket &&
+                       request.kind == SpawnerRequest::Kind::kStart &&
                        request.helper <= Helper::kJanitor;
-    if (!whole) return Send(sockets_.start.get(), EINVAL, -1, "request");
-    if (!loaded_ || !*loaded_) {
-      return Send(sockets_.start.get(), EIO, -1,
-                  loaded_ ? loaded_->error() : std::string("the policy is not read"));
+    if (!whole) {
+      Send(sockets_.start.get(), {.sys_errno = EINVAL}, "request");
+      return true;
     }
-    const Started started = StartHelper(request.helper, socket.get(), **loaded_);
-    if (!started.error) return Send(sockets_.start.get(), 0, started.pid, "");
+    if (!loaded_ && !loader_) Load({});
+    if (!loaded_ && loader_) OnLoaded();
+    const Started started =
+        StartHelper(request.helper, socket.get(), [this] { return BoundsIn(*loaded_); });
+    if (!started.error) {
+      Send(sockets_.start.get(), {.pid = started.pid}, "");
+      return true;
+    }
     const int code = started.error->sys_errno == 0 ? EIO : started.error->sys_errno;
-    return Send(sockets_.start.get(), code, started.pid,
-                started.error->op + " " + started.error->subject);
+    Send(sockets_.start.get(), {.sys_errno = code, .pid = started.pid},
+         started.error->op + " " + started.error->subject);
+    return true;
   }
 
-  static bool Send(int socket, int sys_errno, pid_t pid, const std::string& text) {
-    SpawnerReply reply{.sys_errno = sys_errno, .pid = pid};
-    reply.size = static_cast<std::uint32_t>(text.copy(reply.text, sizeof(reply.text)));
-    SendPacket(socket, AsBytes(reply), {}, MSG_NOSIGNAL);
-    return true;
+  static void Send(int socket, const SpawnerReply& reply, std::string_view text) {
+    std::string bytes(AsBytes(reply).data(), sizeof(reply));
+    bytes += text.substr(0, kMaxSpawnerText);
+    SendPacket(socket, bytes, {}, MSG_NOSIGNAL);
   }
 
   const SpawnerSockets& sockets_;
@@ -217,6 +255,7 @@ int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
   // To stay would keep somebody from unmounting it.
   if (chdir("/") != 0) return 1;
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  malloc_trim(0);
   // What ends the server ends us: it closes the sockets.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) {
     struct sigaction ignore{};

@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "base/pack.h"
@@ -43,16 +44,25 @@ bool Readable(int fd) {
   return ready == 1;
 }
 
-std::string_view TextOf(const SpawnerReply& reply) {
-  return {reply.text, std::min<std::size_t>(reply.size, sizeof(reply.text))};
-}
+struct Reply {
+  SpawnerReply head;
+  std::string text;
+};
 
-Error ErrorOf(const SpawnerReply& reply) {
-  return {"spawner", std::string(TextOf(reply)), reply.sys_errno};
-}
-
-bool IsReply(const SpawnerReply& reply, ssize_t size) {
-  return size == sizeof(reply) && reply.magic == SpawnerRequest::kMagic;
+// EAGAIN: it has not come. EPIPE: there will be none.
+Result<Reply> Receive(int socket) {
+  std::string bytes(sizeof(SpawnerReply) + kMaxSpawnerText, '\0');
+  const ReceivedPacket packet = ReceiveWaitingPacket(socket, bytes);
+  const int code = packet.size < 0 && errno == EAGAIN ? EAGAIN : EPIPE;
+  for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
+  Reply reply;
+  const auto size = static_cast<std::size_t>(std::max<ssize_t>(packet.size, 0));
+  std::memcpy(&reply.head, bytes.data(), sizeof(reply.head));
+  if (size < sizeof(reply.head) || reply.head.magic != SpawnerRequest::kMagic) {
+    return std::unexpected(Error("spawner", "it has ended", code));
+  }
+  reply.text = bytes.substr(sizeof(reply.head), size - sizeof(reply.head));
+  return reply;
 }
 
 }  // namespace
@@ -114,21 +124,15 @@ Result<pid_t> SpawnerProcess::Start(Helper helper, int socket) {
   if (SendPacket(start_.get(), AsBytes(request), {&socket, 1}, MSG_NOSIGNAL) < 0) {
     return std::unexpected(Error("spawner", "send", errno));
   }
-  SpawnerReply reply;
   if (!Readable(start_.get())) {
     // A reply that comes later would be taken for that of another request.
     shutdown(start_.get(), SHUT_RDWR);
     return std::unexpected(Error("spawner", "it does not answer", ETIMEDOUT));
   }
-  const ReceivedPacket packet =
-      ReceivePacket(start_.get(), AsWritableBytes(reply), MSG_CMSG_CLOEXEC);
-  for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
-  if (!IsReply(reply, packet.size)) {
-    return std::unexpected(Error("spawner", "it has ended", EPIPE));
-  }
-  if (reply.sys_errno == 0) return static_cast<pid_t>(reply.pid);
-  if (reply.pid > 0) waitpid(reply.pid, nullptr, 0);
-  return std::unexpected(ErrorOf(reply));
+  PA_TRY(const Reply reply, Receive(start_.get()));
+  if (reply.head.sys_errno == 0) return static_cast<pid_t>(reply.head.pid);
+  if (reply.head.pid > 0) waitpid(reply.head.pid, nullptr, 0);
+  return std::unexpected(Error("spawner", reply.text, reply.head.sys_errno));
 }
 
 Task<Result<bool>> SpawnerProcess::Reach(std::string directory, std::vector<std::string> paths) {
@@ -137,26 +141,25 @@ Task<Result<bool>> SpawnerProcess::Reach(std::string directory, std::vector<std:
         elsewhere_, [&](const std::string& one) { return policy::IsBeneath(path, one); });
   });
   if (known) co_return false;
-  SpawnerRequest request{.kind = SpawnerRequest::Kind::kLook};
-  if (directory.size() >= sizeof(request.directory)) {
+  if (directory.size() >= PATH_MAX) {
     co_return std::unexpected(Error("spawner", directory, ENAMETOOLONG));
   }
-  directory.copy(request.directory, sizeof(request.directory) - 1);
-  Task<Result<bool>> asking = Ask(request);
+  Task<Result<bool>> asking = Ask(SpawnerRequest::Kind::kLook, std::move(directory));
   Result<bool> asked = co_await asking;
   co_return asked;
 }
 
 Task<Result<bool>> SpawnerProcess::Reload() {
-  Task<Result<bool>> asking = Ask({.kind = SpawnerRequest::Kind::kLoad});
+  Task<Result<bool>> asking = Ask(SpawnerRequest::Kind::kLoad, "");
   Result<bool> asked = co_await asking;
   co_return asked;
 }
 
-Task<Result<bool>> SpawnerProcess::Ask(SpawnerRequest request) {
+Task<Result<bool>> SpawnerProcess::Ask(SpawnerRequest::Kind kind, std::string directory) {
   if (!replies_) co_return std::unexpected(Error("spawner", "it has ended", ECANCELED));
+  const SpawnerRequest request{.kind = kind};
   Completion<Result<bool>> done;
-  waiting_.push_back({request, &done});
+  waiting_.push_back({std::string(AsBytes(request).data(), sizeof(request)) + directory, &done});
   if (waiting_.size() == 1) SendNext();
   Result<bool> result = co_await done;
   co_return result;
@@ -165,21 +168,21 @@ Task<Result<bool>> SpawnerProcess::Ask(SpawnerRequest request) {
 void SpawnerProcess::SendNext() {
   if (waiting_.empty()) return replies_.Stop();
   replies_.Start();
-  if (SendPacket(look_.get(), AsBytes(waiting_.front().request), {}, MSG_NOSIGNAL) < 0) End();
+  if (SendPacket(look_.get(), waiting_.front().request, {}, MSG_NOSIGNAL) < 0) End();
 }
 
 void SpawnerProcess::OnReply() {
-  SpawnerReply reply;
-  ReceivedPacket packet = ReceiveWaitingPacket(look_.get(), AsWritableBytes(reply));
-  if (packet.size < 0 && errno == EAGAIN) return;
-  for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
-  if (!IsReply(reply, packet.size) || waiting_.empty()) return End();
+  const Result<Reply> reply = Receive(look_.get());
+  if (!reply && reply.error().sys_errno == EAGAIN) return;
+  if (!reply || waiting_.empty()) return End();
   Completion<Result<bool>>* done = waiting_.front().done;
   waiting_.pop_front();
   Result<bool> result = true;
-  if (reply.sys_errno != 0) result = std::unexpected(ErrorOf(reply));
+  if (reply->head.sys_errno != 0) {
+    result = std::unexpected(Error("spawner", reply->text, reply->head.sys_errno));
+  }
   std::vector<std::string> elsewhere;
-  if (result && Unpacker(TextOf(reply))(elsewhere)) elsewhere_ = std::move(elsewhere);
+  if (result && Unpacker(reply->text)(elsewhere)) elsewhere_ = std::move(elsewhere);
   SendNext();
   done->Set(std::move(result));
 }

@@ -49,11 +49,11 @@ class SpawnerProcess : public Spawner {
 
  private:
   struct Waiting {
-    SpawnerRequest request;
+    std::string request;
     Completion<Result<bool>>* done;
   };
   SpawnerProcess(pid_t pid, UniqueFd start, UniqueFd look);
-  Task<Result<bool>> Ask(SpawnerRequest request);
+  Task<Result<bool>> Ask(SpawnerRequest::Kind kind, std::string directory);
   void SendNext();
   void OnReply();
   void End();

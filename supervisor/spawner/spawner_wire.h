@@ -2,11 +2,13 @@
 // request and one reply at a time on each.
 //
 //    start    SpawnerRequest kStart, descriptor: the helper's socket → SpawnerReply with its pid
-//    look     SpawnerRequest kLoad or kLook, with a directory → SpawnerReply, with what was added
+//    look     SpawnerRequest kLoad, or kLook with the name of a directory behind it → SpawnerReply
 //
-// Of a reply with an error `text` is its subject; the pid is that of a child that has ended.
+// Behind a reply follows a text: of an error its subject, of kLoad and kLook the packed list of
+// paths that are reached elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "supervisor/loop/spawner.h"
@@ -20,20 +22,19 @@ struct SpawnerRequest {
   enum class Kind : std::uint32_t {
     kStart,
     kLoad,  // read the policy again
-    kLook,  // and what work in `directory` needs
+    kLook,  // and what work in a directory needs
   };
   std::uint32_t magic = kMagic;
   Kind kind = Kind::kStart;
   Helper helper = Helper::kWorkers;
-  char directory[4096] = {};  // ends with a NUL
+  std::uint8_t unused[3] = {};
 };
 
 struct SpawnerReply {
   std::uint32_t magic = SpawnerRequest::kMagic;
   std::int32_t sys_errno = 0;  // 0: it is done
+  // Of the helper; with an error that of a child that has ended, or -1.
   std::int32_t pid = -1;
-  std::uint32_t size = 0;  // of the text
-  char text[kMaxSpawnerText] = {};
 };
 
 }  // namespace pa

@@ -89,8 +89,9 @@ Result<void> PlaceDescriptors(Helper helper, int socket, const UniqueFd& ceiling
   return Check("dup2", dup2(ceiling.get(), worker::kCeilingFd));
 }
 
-Result<void> Become(Helper helper, int socket, const Bounds& bounds) {
+Result<void> Become(Helper helper, int socket, const std::function<Result<Bounds>()>& read) {
   ResetSignals();
+  PA_TRY(const Bounds bounds, read());
   PA_TRY_VOID(Check("chdir", chdir("/")));
   UniqueFd ceiling;
   if (helper != Helper::kJanitor) {
@@ -125,7 +126,7 @@ std::optional<Error> FailureIn(int pipe) {
 
 }  // namespace
 
-Started StartHelper(Helper helper, int socket, const Bounds& bounds) {
+Started StartHelper(Helper helper, int socket, const std::function<Result<Bounds>()>& bounds) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) return {.error = Error("pipe2", "helper", errno)};
   const UniqueFd ours(fds[0]);

@@ -1,10 +1,11 @@
 // StartHelper: starts a program of ours within bounds, as a child of our own parent.
 //
-//    const Started started = StartHelper(Helper::kJanitor, socket, bounds);
+//    const Started started = StartHelper(Helper::kJanitor, socket, [&] { return bounds; });
 #pragma once
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 
 #include "base/error.h"
@@ -18,7 +19,8 @@ struct Started {
   std::optional<Error> error = {};
 };
 
-// Blocks until the program is executed, or cannot be. `socket`: borrowed.
-Started StartHelper(Helper helper, int socket, const Bounds& bounds);
+// Blocks until the program is executed, or cannot be. `socket`: borrowed. `bounds` is called in the
+// process that becomes the helper.
+Started StartHelper(Helper helper, int socket, const std::function<Result<Bounds>()>& bounds);
 
 }  // namespace pa
