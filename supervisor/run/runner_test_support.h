@@ -88,6 +88,7 @@ class RunnerTest : public ::testing::Test {
 
   std::string last_spec_;  // as the Runner showed it
   milliseconds shutdown_grace_{500};
+  Spawner* spawner_ = nullptr;  // of the next worker
 
   void UseWorker(const std::string& path) {
     Stop();
@@ -95,9 +96,11 @@ class RunnerTest : public ::testing::Test {
         &loop_,
         RunnerConfig{.worker_path = path,
                      .tmp_base = base_ / "tmp",
+                     .spawner = spawner_,
                      .on_spec = [this](const std::string& spec) { last_spec_ = spec; },
                      .shutdown_grace = shutdown_grace_},
         *store_);
+    runner_->Follow(policy_);
   }
   void UseFakeWorker() { UseWorker(FromEnvironment("PA_FAKE_WORKER")); }
 

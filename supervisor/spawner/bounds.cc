@@ -58,7 +58,7 @@ std::vector<PathGrant> OwnConfiguration(const policy::Ceiling& ceiling) {
 std::vector<PathGrant> GrantsOfCommands(const Bounds& bounds) {
   std::vector<PathGrant> grants = bounds.ceiling.commands;
   Append(grants, OwnConfiguration(bounds.ceiling));
-  Append(grants, bounds.elsewhere);
+  Append(grants, bounds.elsewhere.repositories);
   AppendInstances(grants, bounds, sandbox::kReadWriteExecute);
   grants.push_back({bounds.worker, sandbox::kReadExecute, "worker"});
   return grants;
@@ -67,7 +67,8 @@ std::vector<PathGrant> GrantsOfCommands(const Bounds& bounds) {
 std::vector<PathGrant> GrantsOfChores(const Bounds& bounds) {
   std::vector<PathGrant> grants = bounds.ceiling.chores;
   Append(grants, OwnConfiguration(bounds.ceiling));
-  for (PathGrant grant : bounds.elsewhere) {
+  Append(grants, bounds.elsewhere.read);
+  for (PathGrant grant : bounds.elsewhere.repositories) {
     grant.access = sandbox::Has(grant.access, Access::kWrite) ? sandbox::kReadWrite : Access::kRead;
     grants.push_back(std::move(grant));
   }

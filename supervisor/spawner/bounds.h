@@ -10,13 +10,21 @@
 
 namespace pa {
 
+// What git needs of what lies elsewhere.
+struct Elsewhere {
+  // The repository of a linked worktree, or of a directory above, which names this one in turn.
+  std::vector<sandbox::PathGrant> repositories;
+  // What is only read to find protected paths: configuration, and the repository that a `.git` file
+  // names whether or not that repository knows of it. For chores alone.
+  std::vector<sandbox::PathGrant> read;
+};
+
 struct Bounds {
   policy::Ceiling ceiling;
   std::string worker;    // absolute path of project-actions-worker
   std::string tmp_base;  // in which the instance directories of the user's servers are
-  // Beyond the policy's own: repositories and configuration of git that lie elsewhere, of the
-  // directories that were looked at.
-  std::vector<sandbox::PathGrant> elsewhere;
+  // Beyond the policy's own, of the directories that were looked at.
+  Elsewhere elsewhere;
 };
 
 // What each kind of helper can reach; nothing that is not there now, so it is asked anew for each
@@ -47,6 +55,10 @@ struct PackedFields<policy::Ceiling> {
     return io(v.commands, v.chores, v.network, v.limits, v.programs, v.view_programs, v.home,
               v.config_home);
   }
+};
+template <>
+struct PackedFields<Elsewhere> {
+  static bool Visit(auto& io, auto& v) { return io(v.repositories, v.read); }
 };
 template <>
 struct PackedFields<Bounds> {

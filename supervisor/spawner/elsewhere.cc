@@ -53,9 +53,11 @@ class Search {
     Detach(Look(*directory), [this](bool) { process_.Rest(); });
     loop_.Run();
   }
-  std::vector<PathGrant> Take() {
+  Elsewhere Take() {
     process_.Close();
-    for (const std::string& path : janitor_.read()) Add({path, Access::kRead, "git's files"});
+    for (const std::string& path : janitor_.read()) {
+      Add({path, Access::kRead, "git's files"}, found_.read);
+    }
     return std::move(found_);
   }
 
@@ -75,21 +77,21 @@ class Search {
 
   // The directory of the repository, too: locks that a killed git left there are removed.
   void AddRepository(const policy::Repository& repository) {
-    for (const PathGrant& grant : repository.grants) Add(grant);
+    std::vector<PathGrant>& all = found_.repositories;
+    for (const PathGrant& grant : repository.grants) Add(grant, all);
     for (const std::string& path : {repository.git_dir, repository.common_dir}) {
-      Add({path, sandbox::kReadWrite, "repository", sandbox::Symlinks::kRefuse});
+      Add({path, sandbox::kReadWrite, "repository", sandbox::Symlinks::kRefuse}, all);
     }
   }
 
-  void Add(PathGrant grant) {
+  void Add(PathGrant grant, std::vector<PathGrant>& to) const {
     if (grant.path.empty() || policy::IsWithin(grant, within_)) return;
-    if (policy::IsWithin(grant, found_)) return;
-    found_.push_back(std::move(grant));
+    if (!policy::IsWithin(grant, to)) to.push_back(std::move(grant));
   }
 
   policy::PolicyPtr policy_;
   std::vector<PathGrant> within_;
-  std::vector<PathGrant> found_;
+  Elsewhere found_;
   Loop loop_;
   JanitorProcess process_;
   NotingJanitor janitor_;
@@ -99,8 +101,8 @@ class Search {
 
 }  // namespace
 
-std::vector<PathGrant> FindElsewhere(const policy::PolicyPtr& policy, const std::string& state_home,
-                                     const std::vector<std::string>& directories) {
+Elsewhere FindElsewhere(const policy::PolicyPtr& policy, const std::string& state_home,
+                        const std::vector<std::string>& directories) {
   if (directories.empty()) return {};
   Search search(policy, state_home);
   for (const std::string& directory : directories) search.In(directory);

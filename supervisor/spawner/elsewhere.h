@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "policy/policy.h"
-#include "sandbox/confinement.h"
+#include "supervisor/spawner/bounds.h"
 
 namespace pa {
 
 // Of the directories beneath the policy's roots. Blocks.
-std::vector<sandbox::PathGrant> FindElsewhere(const policy::PolicyPtr& policy,
-                                              const std::string& state_home,
-                                              const std::vector<std::string>& directories);
+Elsewhere FindElsewhere(const policy::PolicyPtr& policy, const std::string& state_home,
+                        const std::vector<std::string>& directories);
 
 }  // namespace pa

@@ -77,6 +77,7 @@ class Loader {
     _exit(getppid() == us ? Read(load, directories, loader.answer_.get()) : kFailed);
   }
   int ended() const { return ended_.get(); }
+  pid_t pid() const { return pid_; }
 
   Loaded Take() {
     int status = 0;
@@ -108,18 +109,21 @@ class Loader {
   UniqueFd ended_;
 };
 
-// What the server has open is the client's, or a socket on which it listens. Our stderr stays.
-void CloseAllBut(const SpawnerSockets& sockets) {
+// What the server has open is the client's, or a socket on which it listens. Our stderr stays. The
+// lower numbers stay taken: if there was a loop before, libuv closes its own numbers in each
+// process that we fork.
+Result<void> CloseAllBut(const SpawnerSockets& sockets) {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (null) {
-    dup2(null.get(), STDIN_FILENO);
-    dup2(null.get(), STDOUT_FILENO);
+  const int last = std::max(sockets.start.get(), sockets.look.get());
+  for (int fd = 0; fd <= last; ++fd) {
+    const bool stays = fd == STDERR_FILENO || fd == sockets.start.get() ||
+                       fd == sockets.look.get() || fd == null.get();
+    if (stays || fcntl(fd, F_GETFD) < 0) continue;
+    const int flags = fd > STDERR_FILENO ? O_CLOEXEC : 0;
+    if (dup3(null.get(), fd, flags) < 0) return std::unexpected(Error("dup3", "/dev/null", errno));
   }
-  const auto [low, high] = std::minmax(
-      {static_cast<unsigned>(sockets.start.get()), static_cast<unsigned>(sockets.look.get())});
-  if (low > 3) close_range(3, low - 1, 0);
-  if (high > low + 1) close_range(low + 1, high - 1, 0);
-  close_range(high + 1, ~0u, 0);
+  close_range(static_cast<unsigned>(last) + 1, ~0u, 0);
+  return {};
 }
 
 class Server {
@@ -131,6 +135,7 @@ class Server {
       pollfd events[] = {{sockets_.start.get(), POLLIN, 0},
                          {loader_ ? loader_->ended() : sockets_.look.get(), POLLIN, 0}};
       const int ready = poll(events, 2, loaded_ || loader_ ? -1 : kAfterStartMs);
+      Reap();
       if (ready < 0 && errno != EINTR) return 1;
       if (ready == 0) Load({});
       if (ready <= 0) continue;
@@ -146,6 +151,16 @@ class Server {
   }
 
  private:
+  // What a loader has left behind comes to us, and not to the server.
+  void Reap() const {
+    siginfo_t info{};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+      if (loader_ && info.si_pid == loader_->pid()) return;
+      waitpid(info.si_pid, nullptr, 0);
+      info = {};
+    }
+  }
+
   void Load(std::optional<std::string> directory) {
     next_ = directories_;
     if (directory) next_.push_back(*std::move(directory));
@@ -176,7 +191,9 @@ class Server {
                   error.empty() ? bounds.error().Message() : error);
     }
     std::vector<std::string> elsewhere;
-    for (const sandbox::PathGrant& grant : bounds->elsewhere) elsewhere.push_back(grant.path);
+    for (const auto* found : {&bounds->elsewhere.repositories, &bounds->elsewhere.read}) {
+      for (const sandbox::PathGrant& grant : *found) elsewhere.push_back(grant.path);
+    }
     Send(sockets_.look.get(), {}, Pack(elsewhere));
   }
 
@@ -251,11 +268,12 @@ class Server {
 
 int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
   prctl(PR_SET_NAME, "pa-spawner");
-  CloseAllBut(sockets);
+  if (!CloseAllBut(sockets)) return 1;
   // To stay would keep somebody from unmounting it.
   if (chdir("/") != 0) return 1;
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   malloc_trim(0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // What ends the server ends us: it closes the sockets.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) {
     struct sigaction ignore{};

@@ -1,11 +1,257 @@
+// A server that somebody else controls: it orders what the policy does not give. The Runner has
+// another policy than the spawner, so all that it asks for is well-formed.
 #include "supervisor/spawner/serve_spawner.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "policy/ceiling.h"
+#include "supervisor/run/runner_test_support.h"
+#include "supervisor/spawner/elsewhere.h"
+#include "supervisor/spawner/spawner_process.h"
+#include "tests/support/await.h"
+#include "tests/support/janitor_chores.h"
+#include "tests/support/processes.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temp_dir.h"
 
 namespace pa {
 namespace {
 
-TEST(SpawnerTest, Placeholder) {}
+namespace fs = std::filesystem;
+using sandbox::Access;
+using sandbox::Namespaces;
+using testing::ReadText;
+using testing::WriteText;
+
+class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Namespaces> {
+ protected:
+  SpawnerTest() {
+    fs::create_directory(Outside());
+    WriteText(Outside() / "secret", "secret\n");
+    WriteText(base_ / "project/own", "own\n");
+    WriteText(base_ / "load", "ok");
+    policy_->namespaces = GetParam();
+    const LoadBounds load =
+        [base = base_, narrow = policy::PolicyPtr(std::make_shared<const policy::Policy>(*policy_)),
+         worker = FromEnvironment("PA_WORKER")](
+            const std::vector<std::string>& directories) -> Result<Bounds> {
+      if (ReadText(base / "load") != "ok") return std::unexpected(Error("policy", "is wrong", 0));
+      Bounds bounds{.ceiling = policy::CeilingOf(*narrow, ""),
+                    .worker = worker,
+                    .tmp_base = base / "tmp",
+                    .elsewhere = FindElsewhere(narrow, "", directories)};
+      if (fs::exists(base / "wider")) {
+        bounds.ceiling.commands.push_back({base / "outside", sandbox::kReadWrite, ""});
+      }
+      return bounds;
+    };
+    auto forked = SpawnerProcess::Fork(load);
+    EXPECT_TRUE(forked) << forked.error().Message();
+    process_ = *std::move(forked);
+    process_->FollowOn(&loop_, [this] { ++ends_; });
+    Within();
+  }
+  ~SpawnerTest() override {
+    Stop();
+    process_->Close();
+    while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
+    }
+    process_.reset();
+    // What the janitor had at work, which it does not wait for.
+    EXPECT_TRUE(testing::Eventually([] { return !HasChildren(); }));
+  }
+
+  fs::path Outside() const { return base_ / "outside"; }
+  void Within() {
+    spawner_ = process_.get();
+    UseWorker(FromEnvironment("PA_WORKER"));
+  }
+  void Without() {
+    spawner_ = nullptr;
+    UseWorker(FromEnvironment("PA_WORKER"));
+  }
+  // By the server's own policy, which nobody but the server believes.
+  void Grant(const fs::path& path, Access access) {
+    policy_->filesystem.push_back({path, access, "hostile"});
+    policy_ = std::make_shared<policy::Policy>(*policy_);
+    runner_->Renew();
+    runner_->Follow(policy_);
+  }
+  // What the order for the worker asked for goes beyond the ceiling.
+  static bool IsBeyond(const Execution& run) {
+    return run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kCeiling;
+  }
+
+  std::unique_ptr<SpawnerProcess> process_;
+  int ends_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Tiers, SpawnerTest, ::testing::Values(Namespaces::kOff, Namespaces::kAuto),
+                         [](const auto& tier) {
+                           return tier.param == Namespaces::kOff ? "Off" : "Auto";
+                         });
+
+TEST_P(SpawnerTest, ACommandReachesWhatThePolicyGives) {
+  const Execution run = Shell("cat own; echo x >made; echo $$ >$TMPDIR/x; cat $TMPDIR/x");
+  EXPECT_TRUE(run.Succeeded()) << run.err.text << run.failure;
+  EXPECT_TRUE(run.out.text.starts_with("own\n")) << run.out.text;
+  EXPECT_EQ(ReadText(base_ / "project/made"), "x\n");
+}
+
+TEST_P(SpawnerTest, AndNothingElse) {
+  const std::string script = "cat own; cat " + (Outside() / "secret").string() +
+                             "; echo changed >" + (Outside() / "secret").string();
+  Grant(Outside(), sandbox::kReadWrite);
+  const Execution run = Shell(script);
+  EXPECT_FALSE(run.out.text.contains("secret")) << run.out.text;
+  EXPECT_TRUE(IsBeyond(run) || run.out.text == "own\n") << run.out.text << run.failure;
+  EXPECT_EQ(ReadText(Outside() / "secret"), "secret\n");
+  Without();
+  EXPECT_EQ(Shell(script).out.text, "own\nsecret\n") << "else this shows nothing";
+  EXPECT_EQ(ReadText(Outside() / "secret"), "changed\n");
+}
+
+TEST_P(SpawnerTest, NoOtherProgramOfSystemCalls) {
+  const auto program =
+      sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kFull, 7);
+  ASSERT_TRUE(program);
+  policy_->programs.no_network = *program;
+  policy_->programs.build = *program;
+  policy_->view_programs = policy_->programs;
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  EXPECT_TRUE(IsBeyond(Shell("true"))) << Shell("true").failure;
+  Without();
+  // It is loaded: the server's own probe finds that it lets a socket be made.
+  const Execution probed = Shell("true");
+  EXPECT_TRUE(probed.failure.contains("TCP socket")) << probed.failure;
+}
+
+TEST_P(SpawnerTest, NoMoreThanTheLimits) {
+  policy_->limits.memory *= 2;
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  const Execution run = Shell("true");
+  EXPECT_TRUE(IsBeyond(run)) << run.failure;
+  EXPECT_TRUE(run.failure.contains("memory_bytes")) << run.failure;
+  Without();
+  EXPECT_TRUE(Shell("true").Succeeded()) << "else this shows nothing";
+}
+
+TEST_P(SpawnerTest, NorDoesTheJanitor) {
+  const auto read = [&](const fs::path& path) {
+    return testing::Await(loop_, Ask<Result<std::string>>(runner_->janitor(),
+                                                          {.chore = testing::kTestRead,
+                                                           .read = {path.parent_path().string()}},
+                                                          path.string()));
+  };
+  const auto own = read(base_ / "project/own");
+  ASSERT_TRUE(own) << own.error().Message();
+  EXPECT_EQ(own->value(), "own\n");
+  const auto secret = read(Outside() / "secret");
+  ASSERT_TRUE(secret) << secret.error().Message();
+  ASSERT_FALSE(secret->has_value());
+  EXPECT_EQ(secret->error().sys_errno, EACCES);
+  Without();
+  EXPECT_EQ(read(Outside() / "secret")->value(), "secret\n") << "else this shows nothing";
+}
+
+// A Landlock domain is of the files that stood there.
+TEST_P(SpawnerTest, WhatTakesThePlaceOfARootIsReached) {
+  EXPECT_EQ(Shell("cat own").out.text, "own\n");
+  fs::rename(base_ / "project", base_ / "before");
+  fs::create_directory(base_ / "project");
+  WriteText(base_ / "project/own", "new\n");
+  const Execution run = Shell("cat own");
+  EXPECT_EQ(run.out.text, "new\n") << run.err.text << run.failure;
+  const auto read = testing::Await(
+      loop_,
+      Ask<Result<std::string>>(
+          runner_->janitor(), {.chore = testing::kTestRead, .read = {(base_ / "project").string()}},
+          (base_ / "project/own").string()));
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ(**read, "new\n");
+}
+
+TEST_P(SpawnerTest, AnotherPolicyIsReadWhenItIsAskedFor) {
+  Grant(Outside(), sandbox::kReadWrite);
+  const std::string script = "cat " + (Outside() / "secret").string();
+  EXPECT_FALSE(Shell(script).Succeeded());
+  WriteText(base_ / "wider", "");
+  EXPECT_FALSE(Shell(script).Succeeded()) << "nobody has asked";
+  const auto reload = [&] { return testing::Await(loop_, process_->Reload()); };
+  ASSERT_TRUE(reload());
+  runner_->Renew();
+  EXPECT_TRUE(Shell(script).Succeeded());
+  // What cannot be read leaves what was.
+  WriteText(base_ / "load", "not ok");
+  const Result<bool> wrong = reload();
+  ASSERT_FALSE(wrong);
+  EXPECT_TRUE(wrong.error().Message().contains("is wrong")) << wrong.error().Message();
+  runner_->Renew();
+  EXPECT_TRUE(Shell(script).Succeeded());
+}
+
+TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
+  EXPECT_TRUE(Shell("true").Succeeded());
+  runner_->Renew();
+  kill(process_->pid(), SIGKILL);
+  EXPECT_TRUE(testing::Eventually([&] {
+    uv_run(&loop_, UV_RUN_NOWAIT);
+    return ends_ == 1;
+  }));
+  const Execution run = Shell("true");
+  EXPECT_EQ(run.outcome, Outcome::kSetupFailed);
+  EXPECT_FALSE(testing::Await(loop_, process_->Reload()));
+}
+
+class SpawnedGit : public SpawnerTest {
+ protected:
+  void Git(const std::string& arguments) const {
+    const auto ran = testing::RunProgram(
+        {.command = {"/bin/sh", "-c",
+                     "git -c user.name=A -c user.email=a@example.org " + arguments},
+         .directory = Outside()});
+    EXPECT_EQ(ran.exit_code, 0) << arguments << ran.errors;
+  }
+  std::vector<std::string> Elsewhere() {
+    const auto reached = testing::Await(
+        loop_, process_->Reach((base_ / "project").string(), {(Outside() / ".git").string()}));
+    EXPECT_TRUE(reached) << reached.error().Message();
+    return process_->elsewhere();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Tiers, SpawnedGit, ::testing::Values(Namespaces::kOff));
+
+// The repository of a linked worktree, which names this working tree in turn.
+TEST_P(SpawnedGit, FindsTheRepositoryOfALinkedWorktree) {
+  fs::remove_all(base_ / "project");
+  Git("init -q . && git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m x && "
+      "git worktree add -q " +
+      (base_ / "project").string());
+  const std::vector<std::string> paths = Elsewhere();
+  EXPECT_NE(std::ranges::find(paths, (Outside() / ".git").string()), paths.end())
+      << ::testing::PrintToString(paths);
+  EXPECT_EQ(std::ranges::find(paths, Outside().string()), paths.end());
+}
+
+// The janitor may look at it all the same: what git would read there decides what is protected.
+TEST_P(SpawnedGit, AndNoneThatDoesNotKnowOfIt) {
+  Git("init -q .");
+  WriteText(base_ / "project/.git", "gitdir: " + (Outside() / ".git").string() + "\n");
+  Elsewhere();
+  Grant(Outside(), Access::kRead);
+  const std::string script = "cat " + (Outside() / ".git/HEAD").string();
+  EXPECT_FALSE(Shell(script).Succeeded());
+  Without();
+  EXPECT_TRUE(Shell(script).Succeeded()) << "else this shows nothing";
+}
 
 }  // namespace
 }  // namespace pa
