@@ -133,30 +133,70 @@ Result<void> CheckDelegation(const std::string& path, int directory) {
   return {};
 }
 
-// No processes beside groups, or the kernel gives those no controllers. It is looked at before
-// anything is changed: somebody else's part of the tree is not ours to rearrange.
-Result<void> CheckAlone(const std::string& path, int directory) {
+// 0: it has ended.
+pid_t ParentOf(pid_t pid) {
+  const Result<std::string> status =
+      ReadFile("/proc/" + std::to_string(pid) + "/status", kMaxFileBytes);
+  constexpr std::string_view kParent = "\nPPid:";
+  const std::size_t at = status ? status->find(kParent) : std::string::npos;
+  pid_t parent = 0;
+  if (at != std::string::npos) std::istringstream(status->substr(at + kParent.size())) >> parent;
+  return parent;
+}
+
+bool DescendsFromUs(pid_t pid) {
+  constexpr int kMostGenerations = 16;
+  for (int i = 0; i < kMostGenerations && pid > 1; ++i) {
+    pid = ParentOf(pid);
+    if (pid == getpid() || pid == 0) return true;  // one that has ended is in nobody's way
+  }
+  return false;
+}
+
+Result<std::vector<pid_t>> ProcessesIn(int directory) {
   PA_TRY(const std::string there, Read(directory, "cgroup.procs"));
+  std::vector<pid_t> processes;
   std::istringstream pids(there);
-  for (std::string pid; pids >> pid;) {
-    if (pid != std::to_string(getpid())) {
-      return std::unexpected(Error("use cgroup", path + " with process " + pid, EBUSY));
+  for (pid_t pid = 0; pids >> pid;) processes.push_back(pid);
+  return processes;
+}
+
+// No processes beside groups, or the kernel gives those no controllers. It is looked at before
+// anything is changed: somebody else's part of the tree is not ours to rearrange. What descends
+// from us comes with us.
+Result<void> CheckAlone(const std::string& path, int directory) {
+  PA_TRY(const std::vector<pid_t> processes, ProcessesIn(directory));
+  for (const pid_t pid : processes) {
+    if (pid != getpid() && !DescendsFromUs(pid)) {
+      return std::unexpected(
+          Error("use cgroup", path + " with process " + std::to_string(pid), EBUSY));
     }
   }
   return {};
 }
 
-Result<void> MoveInto(const std::string& path) {
+Result<void> MoveInto(const std::string& path, pid_t pid) {
   PA_TRY(const UniqueFd directory, OpenCgroup(path));
-  return Write(directory.get(), "cgroup.procs", "0");
+  return Write(directory.get(), "cgroup.procs", std::to_string(pid));
 }
 
-Result<void> MoveIntoLeaf(const std::string& path) {
+// With what has been forked meanwhile.
+Result<void> MoveIntoLeaf(const std::string& path, int directory) {
   const std::string leaf = path + std::string(kLeaf);
   if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) {
     return std::unexpected(Error("mkdir", leaf, errno));
   }
-  return MoveInto(leaf);
+  PA_TRY_VOID(MoveInto(leaf, getpid()));
+  constexpr int kMostLooks = 16;
+  for (int look = 0; look < kMostLooks; ++look) {
+    PA_TRY(const std::vector<pid_t> left, ProcessesIn(directory));
+    if (left.empty()) return {};
+    for (const pid_t pid : left) {
+      const Result<void> moved = MoveInto(leaf, pid);
+      if (!moved && moved.error().sys_errno != ESRCH) return moved;
+    }
+  }
+  return std::unexpected(Error("use cgroup", path + " where more processes appear", EBUSY));
 }
 
 // Whether the optional one is among them.
@@ -241,10 +281,10 @@ Result<CgroupHome> CgroupHome::Open() {
   PA_TRY(const UniqueFd directory, OpenCgroup(path));
   PA_TRY_VOID(CheckDelegation(path, directory.get()));
   PA_TRY_VOID(CheckAlone(path, directory.get()));
-  PA_TRY_VOID(MoveIntoLeaf(path));
+  PA_TRY_VOID(MoveIntoLeaf(path, directory.get()));
   const Result<bool> enabled = EnableControllers(directory.get());
   if (!enabled) {
-    (void)MoveInto(path);
+    (void)MoveInto(path, getpid());
     rmdir((path + std::string(kLeaf)).c_str());
     return std::unexpected(enabled.error());
   }

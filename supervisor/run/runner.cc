@@ -634,6 +634,8 @@ void Runner::Follow(const policy::PolicyPtr& policy) {
   });
 }
 
+std::string Runner::instance() const { return impl_->slots.instance(); }
+
 void Runner::Renew() {
   impl_->slots.Renew();
   impl_->views = ViewCache();

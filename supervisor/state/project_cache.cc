@@ -40,8 +40,10 @@ Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
   if (info.st_uid != geteuid()) return std::unexpected(Error("owner of", path, EPERM));
   if ((info.st_mode & 07777) == 0700) return {};
   // O_PATH allows no fchmod(2), and a name may be a symlink by now.
-  const std::string held = ProcPath(fd.get());
-  if (chmod(held.c_str(), 0700) == 0) return {};
+  const UniqueFd again(open(ProcPath(fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (again && fchmod(again.get(), 0700) == 0) return {};
+  // One that we may not even read; a server that has confined itself cannot do this.
+  if (chmod(ProcPath(fd.get()).c_str(), 0700) == 0) return {};
   return std::unexpected(Error("chmod", path, errno));
 }
 

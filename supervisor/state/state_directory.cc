@@ -1,5 +1,6 @@
 #include "supervisor/state/state_directory.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -7,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/try.h"
+#include "base/unique_fd.h"
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
 
@@ -51,7 +53,13 @@ Result<void> MakeDirectories(const std::string& path) {
 
 Result<void> MakeStateDirectory(const std::string& path) {
   PA_TRY_VOID(MakeDirectories(path));
-  if (chmod(path.c_str(), S_IRWXU) != 0) return std::unexpected(Error("chmod", path, errno));
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0 && (status.st_mode & 07777) == S_IRWXU) return {};
+  // Not by name, which a server that has confined itself cannot do.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || fchmod(fd.get(), S_IRWXU) != 0) {
+    return std::unexpected(Error("chmod", path, errno));
+  }
   return {};
 }
 
