@@ -64,10 +64,11 @@ class Cgroup {
 class CgroupHome {
  public:
   // Opens the group in which this process runs. It must hold no process that does not descend from
-  // us, because a group with processes of its own passes no controllers to its children: EBUSY. ENOENT: there is no cgroup
-  // v2. EACCES, EROFS: it is not delegated to us. ENOTSUP: the controllers memory and pids are
-  // missing. ENOSYS, EPERM: clone3, which creates processes in a group, is refused. After an error
-  // this process is where it was. Empty groups left by an earlier run are removed.
+  // us, because a group with processes of its own passes no controllers to its children: EBUSY.
+  // ENOENT: there is no cgroup v2. EACCES, EROFS: it is not delegated to us. ENOTSUP: the
+  // controllers memory and pids are missing. ENOSYS, EPERM: clone3, which creates processes in a
+  // group, is refused. After an error this process is where it was. Empty groups left by an earlier
+  // run are removed.
   static Result<CgroupHome> Open();
 
   // EEXIST: another run has left a group of that name.

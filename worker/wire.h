@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kMaxListItems = 1u << 20;
 inline constexpr std::uint32_t kMaxGrants = 4096;
 inline constexpr std::uint32_t kMaxMounts = 4096;
 inline constexpr std::uint32_t kMaxPrograms = 64;
-inline constexpr std::uint8_t kMaxAccess = 63;                       // every bit of sandbox::Access
+inline constexpr std::uint8_t kMaxAccess = 31;                       // every bit of sandbox::Access
 inline constexpr std::size_t kBpfInstruction = 8;                    // sizeof(struct sock_filter)
 inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXINSNS
 

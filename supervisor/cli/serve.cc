@@ -19,7 +19,6 @@
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/service_manager.h"
-#include "supervisor/spawner/confine_server.h"
 #include "supervisor/spawner/elsewhere.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/state_directory.h"
@@ -162,16 +161,6 @@ void TellClients(Engine& engine, ServerState& state) {
   engine.WhenResultGrows([&state](const std::string& uri) { state.open.ResourceUpdated(uri); });
 }
 
-// Whatever it opened stays open. What it makes later it makes in its own directories.
-Result<void> Confine(Engine& engine, const std::string& tokens) {
-  ServerFiles files = engine.Files();
-  files.read.push_back(tokens.substr(0, tokens.rfind('/')));
-  return ConfineServer({.read = std::move(files.read),
-                        .write = std::move(files.write),
-                        .list = std::move(files.list),
-                        .ports = engine.policy()->job_ports});
-}
-
 int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
   if (!why.empty()) LogError(why);
   for (const ListeningSocket& socket : sockets) {
@@ -224,7 +213,6 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   engine.Follow();
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   order->sockets = *std::move(sockets);
-  const std::string tokens = order->token_path;
   Doors doors(engine.services(), state, *std::move(order));
   TellClients(engine, state);
   engine.FollowMounts();
@@ -257,12 +245,6 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   });
   if (const Result<void> opened = doors.Open(); !opened) {
     LogError(opened.error().Message());
-    doors.Close();
-    loop.Run();
-    return 1;
-  }
-  if (const Result<void> confined = Confine(engine, tokens); !confined) {
-    LogError(confined.error().Message());
     doors.Close();
     loop.Run();
     return 1;

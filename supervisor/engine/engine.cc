@@ -19,7 +19,6 @@
 #include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
 #include "supervisor/run/repository_finder.h"
-#include "supervisor/state/state_directory.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/undo_edits.h"
@@ -68,7 +67,6 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       environment_(environment),
       policy_(std::move(parts.policy)),
       tmp_base_(std::move(parts.tmp_base)),
-      state_home_(parts.state_home),
       results_(tmp_base_, policy_->limits.output_total),
       growing_(loop),
       learning_(loop),
@@ -181,41 +179,6 @@ Task<bool> Engine::IsAnotherMakefile(std::string directory) {
     present = file->name + " " + Hex(Sha256Of(*text));
   }
   co_return std::exchange(makefiles_[directory], present) != present;
-}
-
-ServerFiles Engine::Files() {
-  const policy::Policy& policy = *policy_;
-  ServerFiles files;
-  const auto add = [](std::vector<std::string>& to, const std::string& path) {
-    if (!path.empty()) to.push_back(path);
-  };
-  // A policy is read again, names of users and the time zone are looked up.
-  for (const auto* grants : {&policy.system, &policy.system_network}) {
-    for (const sandbox::PathGrant& grant : *grants) {
-      if (!sandbox::Has(grant.access, sandbox::Access::kDevice)) add(files.read, grant.path);
-    }
-  }
-  for (const char* path :
-       {"/proc", "/sys", "/dev/urandom", "/etc/project-actions", "/etc/gitconfig"}) {
-    add(files.read, path);
-  }
-  for (const std::string& source : policy.sources) add(files.read, source);
-  if (!policy.config_home.empty()) {
-    add(files.read, policy.config_home + "/project-actions");
-    add(files.read, policy.config_home + "/git");
-  }
-  for (const std::string& file : runner_.git_identity().Read(policy)) add(files.read, file);
-  const std::string& jwks = policy.http.oauth.jwks;
-  add(files.read, jwks.substr(0, jwks.rfind('/')));
-  add(files.list, policy.home);
-  const std::string state = StateOf(state_home_);
-  if (!state.empty() && MakeStateDirectory(state)) add(files.write, state);
-  add(files.write, policy.audit.Directory());
-  add(files.write, runner_.instance());
-  add(files.write, "/sys/fs/cgroup");
-  if (result_files_.Prepare()) add(files.write, result_files_.directory());
-  if (!runner_.instance().empty()) results_.UseDirectory(runner_.instance());
-  return files;
 }
 
 void Engine::FollowMounts() {

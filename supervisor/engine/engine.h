@@ -41,13 +41,6 @@ struct EngineParts {
   Spawner* spawner = nullptr;                                 // the same
 };
 
-// Paths: of directories all that is in them.
-struct ServerFiles {
-  std::vector<std::string> read;
-  std::vector<std::string> write;
-  std::vector<std::string> list;  // names alone
-};
-
 // What the kernel offers to commands under this policy. Runs the probe, which shows whether there
 // are namespaces.
 sandbox::KernelFeatures ObserveKernel(EngineParts parts, const Environment& environment);
@@ -63,8 +56,6 @@ class Engine {
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
   // With a spawner, once, before the first call.
   void Follow() { runner_.Follow(policy_); }
-  // What the server needs of files from now on. Makes the directories of it that can be made.
-  ServerFiles Files();
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }
@@ -119,7 +110,6 @@ class Engine {
   std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;
   std::string tmp_base_;
-  std::string state_home_;
   ResultStore results_;
   TimerHandle growing_;
   TimerHandle learning_;         // keeps no loop running

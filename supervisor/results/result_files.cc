@@ -95,8 +95,6 @@ Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now,
   return ResultFile{.file = std::move(file), .path = path, .expires = now + kResultFileLife};
 }
 
-bool ResultFiles::Prepare() const { return MakeOwn(directory_).has_value(); }
-
 void ResultFiles::Sweep(UtcSeconds now) const {
   // Without a directory there is nothing to remove; the next file that is made says what is wrong.
   if (const Result<UniqueFd> directory = OpenOwn(directory_)) (void)SweepIn(directory->get(), now);

@@ -42,9 +42,6 @@ class ResultFiles {
   // EDQUOT: those that there are, of all servers of the user, have `quota` bytes or more.
   Result<ResultFile> Make(std::string_view extension, UtcSeconds now, std::uint64_t quota) const;
   // Removes those that have expired.
-  // Makes the directory, if it can be made; otherwise Make says why not.
-  bool Prepare() const;
-  const std::string& directory() const { return directory_; }
   void Sweep(UtcSeconds now) const;
   // `path` must be written exactly as Make returned it, by this server or another one of the user.
   // Nothing: it is no such path, or there is no such file. Errors: EPERM if the directory is not

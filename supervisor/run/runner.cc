@@ -634,8 +634,6 @@ void Runner::Follow(const policy::PolicyPtr& policy) {
   });
 }
 
-std::string Runner::instance() const { return impl_->slots.instance(); }
-
 void Runner::Renew() {
   impl_->slots.Renew();
   impl_->views = ViewCache();

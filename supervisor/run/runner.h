@@ -123,8 +123,6 @@ class Runner {
   void Renew();
   // With a spawner: before the first call, and with each other policy.
   void Follow(const policy::PolicyPtr& policy);
-  // In which the TMPDIRs are, after Follow; "": it could not be made.
-  std::string instance() const;
   uv_loop_t* loop() const;
   // The repository of a directory, which commands can reach from now on.
   Task<RepositoryFinder::Found> FindRepository(policy::PolicyPtr policy,

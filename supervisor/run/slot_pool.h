@@ -85,7 +85,6 @@ class SlotPool {
   // Removes all free slots, and has the instance directory removed. No slot may be in use.
   void RemoveAll();
 
-  std::string instance() const { return instance_ ? instance_->path() : ""; }
   std::uint64_t made() const { return next_number_; }  // slots since the start
   std::size_t free_slots() const { return free_.size(); }
 

@@ -35,7 +35,7 @@ std::vector<sandbox::PathGrant> GrantsOfChores(const Bounds& bounds);
 template <>
 inline constexpr sandbox::Network kLastOf<sandbox::Network> = sandbox::Network::kLoopback;
 template <>
-inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox::Access>(63);
+inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox::Access>(31);
 template <>
 inline constexpr sandbox::Symlinks kLastOf<sandbox::Symlinks> = sandbox::Symlinks::kRefuse;
 template <>

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <utility>
 
 #include "base/digest.h"
 #include "base/file.h"
@@ -49,13 +48,6 @@ PathStamp LookThrough(const std::string& path) {
   struct stat status{};
   if (stat(path.c_str(), &status) != 0) return {.error = MeansAbsent(errno) ? 0 : errno};
   return StampOf(status);
-}
-
-// The user may read it, and this process may not.
-bool IsClosedToUsAlone(const std::string& path) {
-  if (access(path.c_str(), R_OK) != 0) return false;
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  return !fd && errno == EACCES;
 }
 
 class IdentityReader {
@@ -193,36 +185,16 @@ bool GitIdentity::StillHolds(const Key& key) const {
          });
 }
 
-std::vector<std::string> GitIdentity::Read(const policy::Policy& policy) {
-  static_cast<void>(For(policy));
-  std::vector<std::string> files;
-  for (const auto& [path, stamp] : looked_) files.push_back(path);
-  return files;
-}
-
 const GitIdentity::Given& GitIdentity::For(const policy::Policy& policy) {
   const Key key{.inherit = policy.git.inherit_identity,
                 .home = policy.home,
                 .config_home = policy.config_home,
                 .base = policy.caches.base};
   if (StillHolds(key)) return given_;
-  const bool same = key == key_;
-  const Given before = std::exchange(given_, {});
   key_ = key;
   looked_.clear();
+  given_ = {};
   const Files files = IdentityFiles(policy, looked_, given_.warning);
-  // A server that has confined itself reads those that were there (spawner/confine_server.h).
-  const bool replaced = std::ranges::any_of(looked_, [](const auto& file) {
-    return file.second.error == 0 && file.second.exists && IsClosedToUsAlone(file.first);
-  });
-  if (replaced && same && !before.directory.empty()) {
-    given_ = {before.directory,
-              "commits of the command have the name that the user's git "
-              "configuration had when the server started: it was replaced since; start the server "
-              "anew"};
-    settled_ = false;
-    return given_;
-  }
   if (!files.contains(kMainFile) || key.base.empty()) {
     settled_ = std::ranges::all_of(looked_, [](const auto& f) { return f.second.Settled(); });
     return given_;

@@ -29,8 +29,6 @@ class GitIdentity {
   };
   // With `git.identity: none` it looks at nothing. Valid until the next call.
   const Given& For(const policy::Policy& policy);
-  // The files that were read for it; reads them now, if need be.
-  std::vector<std::string> Read(const policy::Policy& policy);
 
  private:
   using Stamps = std::vector<std::pair<std::string, PathStamp>>;
