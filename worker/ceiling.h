@@ -6,7 +6,7 @@
 //
 // Whoever orders need not be believed: a supervisor that an attacker controls gets no more than the
 // policy gives (docs/adr/0061). Without views Landlock keeps all of them within the paths, because
-// the launcher is in a domain before it begins. A Landlock domain forbids to mount, so with views
+// the launcher enters a domain before it reads its order. That forbids to mount, so with views
 // what a mount shows is compared here, and nothing else can be seen.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sandbox/prepared.h"
 #include "sandbox/view_plan.h"
 #include "tests/support/temp_dir.h"
 #include "worker/worker_test_support.h"
@@ -88,6 +89,28 @@ TEST_F(CeilingTest, NoMoreThanTheLimits) {
     spec.limits.*one.limit = 0;  // none
     ExpectBeyond(Run(spec), one.name);
   }
+}
+
+// Whatever the order grants.
+TEST_F(CeilingTest, NoOtherPathThanThoseOfItsRuleset) {
+  std::ofstream(scratch_.path("work/own")) << "own\n";
+  std::ofstream(scratch_.path("secret")) << "secret\n";
+  spec_.argv = {"sh", "-c", "cat own; cat ../secret"};
+  spec_.paths.push_back({scratch_.path(), sandbox::kReadWrite, "hostile"});
+  EXPECT_EQ(Run(spec_).out, "own\nsecret\n") << "else this shows nothing";
+  sandbox::Confinement most{.paths = spec_.paths, .network = Network::kNone};
+  most.paths.pop_back();
+  const auto prepared = sandbox::PrepareLandlock(most);
+  ASSERT_TRUE(prepared);
+  options_.ceiling_ruleset = prepared->landlock_ruleset.get();
+  EXPECT_EQ(Run(spec_).out, "own\n");
+}
+
+TEST_F(CeilingTest, WithoutItsRulesetNothingRuns) {
+  options_.ceiling_ruleset = -1;
+  const Finished done = Run(spec_);
+  EXPECT_STREQ(StepName(done.Last().step), "ceiling") << done.Last().subject;
+  EXPECT_EQ(done.out, "");
 }
 
 TEST_F(CeilingTest, NoViewWhereLandlockIsTheCeiling) {

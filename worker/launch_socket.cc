@@ -61,15 +61,16 @@ bool Reply(int socket, pid_t pid) {
 
 }  // namespace
 
-SysResult<void> LaunchSocket::Open() {
+SysResult<void> LaunchSocket::Open(int kept) {
   fd_.reset(fcntl(kLauncherFd, F_DUPFD_CLOEXEC, kFirstStray));
   if (!fd_) return std::unexpected(SysError{"descriptor is not open", "3", errno});
-  const auto number = static_cast<unsigned>(fd_.get());
-  if (syscall(SYS_close_range, 0u, number - 1, 0u) != 0 ||
-      syscall(SYS_close_range, number + 1, ~0u, 0u) != 0) {
-    return std::unexpected(SysError{"close_range", {}, errno});
-  }
-  return {};
+  const unsigned stays[] = {static_cast<unsigned>(std::min(fd_.get(), kept < 0 ? fd_.get() : kept)),
+                            static_cast<unsigned>(std::max(fd_.get(), kept))};
+  const bool closed =
+      syscall(SYS_close_range, 0u, stays[0] - 1, 0u) == 0 &&
+      (stays[1] <= stays[0] + 1 || syscall(SYS_close_range, stays[0] + 1, stays[1] - 1, 0u) == 0) &&
+      syscall(SYS_close_range, stays[1] + 1, ~0u, 0u) == 0;
+  return closed ? SysResult<void>() : std::unexpected(SysError{"close_range", {}, errno});
 }
 
 SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffer,

@@ -34,9 +34,10 @@ namespace pa::worker {
 
 class LaunchSocket {
  public:
-  // Moves kLauncherFd to a high number and closes every other descriptor, so that the descriptors
-  // that are opened or received later get the lowest numbers.
-  SysResult<void> Open();
+  // Moves kLauncherFd to a high number and closes every other descriptor but `kept`, which is a
+  // high number, so that the descriptors that are opened or received later get the lowest numbers.
+  // -1: none is kept.
+  SysResult<void> Open(int kept);
   bool is_open() const { return bool(fd_); }
 
   // Receives the encoded LaunchSpec into `buffer`, and the network namespace, if there is one.

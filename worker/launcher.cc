@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/try.h"
+#include "sandbox/landlock.h"
 #include "sandbox/seccomp_load.h"
 #include "sandbox/user_namespace.h"
 #include "sandbox/view.h"
@@ -34,6 +35,7 @@ struct Launcher {
   SysResult<std::span<char>> memory;  // of `spec`: its bytes, then its arrays
   LaunchView spec;
   SysResult<const CeilingView*> ceiling = nullptr;  // null: none
+  UniqueFd domain;                                  // the ruleset of the ceiling
   // Of a command that runs, whose network all workers share; empty: each has its own. Closed once
   // we are there.
   UniqueFd network;
@@ -69,6 +71,13 @@ SysResult<const CeilingView*> ReadCeiling() {
   const std::size_t arena = (size + alignof(void*) - 1) / alignof(void*) * alignof(void*);
   PA_TRY(*view, ParseCeiling(bytes.first(size), bytes.subspan(arena)));
   return view;
+}
+
+// A Landlock domain forbids to mount, so with views the ceiling is compared (worker/ceiling.h).
+SysResult<void> EnterDomain(const Launcher& launcher) {
+  const CeilingView* ceiling = *launcher.ceiling;
+  if (ceiling == nullptr || ceiling->views || !kConfined) return {};
+  return sandbox::Enforce(launcher.domain.get());
 }
 
 SysResult<void> CheckBounds(const Launcher& launcher) {
@@ -123,8 +132,11 @@ bool LoadsProgram(const LaunchView& spec) { return !spec.cgroups; }
 bool Prepare(Launcher& launcher, Bounds bounds) {
   // All before anything may fail, so that the supervisor can be told. The socket before anything
   // below can meet a descriptor that it does not know.
-  if (bounds == Bounds::kCeiling) launcher.ceiling = ReadCeiling();
-  const SysResult<void> opened = launcher.socket.Open();
+  if (bounds == Bounds::kCeiling) {
+    launcher.ceiling = ReadCeiling();
+    launcher.domain.reset(fcntl(kCeilingRulesetFd, F_DUPFD_CLOEXEC, kFirstStray));
+  }
+  const SysResult<void> opened = launcher.socket.Open(launcher.domain.get());
   launcher.memory = MapMemory();
   const SysResult<void> read = ReadSpec(launcher);
   Outcome& outcome = launcher.outcome;
@@ -136,6 +148,7 @@ bool Prepare(Launcher& launcher, Bounds bounds) {
          Take(outcome, Step::kWorkingDirectory, [] { return Attempt(chdir("/"), "chdir", "/"); }) &&
          Take(outcome, Step::kSession, [] { return LeaveProcessGroup(); }) &&
          Harden(outcome, HasNamespaces(spec) ? Keep::kCapabilities : Keep::kNothing) &&
+         Take(outcome, Step::kCeiling, [&] { return EnterDomain(launcher); }) &&
          (!HasNamespaces(spec) ||
           Take(outcome, Step::kNamespaces,
                [&] { return EnterNamespaces(spec, std::move(launcher.network)); })) &&

@@ -7,10 +7,12 @@
 
 namespace pa::worker {
 
-// A launcher's descriptors at its start (worker/launch_socket.h). The ceiling, a memfd with a
-// CeilingSpec, only with `--launch-within`.
+// A launcher's descriptors at its start (worker/launch_socket.h). The others only with
+// `--launch-within`: a memfd with a CeilingSpec and, unless there are views, the Landlock ruleset
+// that is the ceiling of all paths.
 inline constexpr int kLauncherFd = 3;
 inline constexpr int kCeilingFd = 4;
+inline constexpr int kCeilingRulesetFd = 5;
 inline constexpr std::uint32_t kLaunchMagic = 0x70614c04;  // 'paL', version 4
 
 // To a launcher, with a control socket: fork a worker; with a second descriptor, into that cgroup.

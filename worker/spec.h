@@ -70,8 +70,8 @@ Result<LaunchSpec> DecodeLaunch(std::string_view bytes);
 // The most that a launcher and its workers may be ordered: what a policy can give to any command.
 // It comes from the spawner (supervisor/spawner), not from whoever orders.
 struct CeilingSpec {
-  // The launcher makes views, which is its confinement. Otherwise it makes none: it is in a
-  // Landlock domain already, and `paths` does not count.
+  // The launcher makes views, which is its confinement. Otherwise it makes none, and enters the
+  // Landlock domain of kCeilingRulesetFd; `paths` does not count.
   bool views = false;
   std::vector<sandbox::PathGrant> paths;  // what a mount may show, and whether writable
   sandbox::Network network = sandbox::Network::kNone;

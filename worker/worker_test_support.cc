@@ -64,10 +64,23 @@ void BecomeNobody() {
   if (!done) _exit(99);
 }
 
+// What would be the ceiling of a launcher without views: everything.
+UniqueFd RulesetOfAll() {
+  const auto prepared = sandbox::PrepareLandlock(
+      {.paths = {{"/", sandbox::kReadWriteExecute | sandbox::Access::kDevice, "all"}},
+       .network = sandbox::Network::kFull});
+  Check(prepared.has_value(), "PrepareLandlock");
+  return UniqueFd(fcntl(prepared->landlock_ruleset.get(), F_DUPFD, kFirstStray));
+}
+
 [[noreturn]] void BecomeLauncher(const StartOptions& options, int socket, int ceiling) {
   const UniqueFd moved(fcntl(ceiling, F_DUPFD, kFirstStray));  // out of the way
+  const UniqueFd own = options.ceiling && !options.ceiling_ruleset ? RulesetOfAll() : UniqueFd();
+  const int ruleset = options.ceiling_ruleset ? *options.ceiling_ruleset : own.get();
+  const UniqueFd ruleset_above(fcntl(ruleset, F_DUPFD, kFirstStray));
   dup2(socket, kLauncherFd);
   if (moved) dup2(moved.get(), kCeilingFd);
+  if (ruleset_above) dup2(ruleset_above.get(), kCeilingRulesetFd);
   if (options.user == User::kNobody) BecomeNobody();
   const std::string path = WorkerPath(options.worker);
   std::vector<char*> env;

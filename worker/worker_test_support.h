@@ -65,6 +65,7 @@ struct StartOptions {
   std::string program_in_spec;
   int signal_before_order = 0;         // to the waiting worker
   std::string raw_ceiling;             // instead of the encoded one
+  std::optional<int> ceiling_ruleset;  // nothing: one that grants everything
   std::optional<CeilingSpec> ceiling;  // nothing: the launcher has none
 };
 

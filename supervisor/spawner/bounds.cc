@@ -60,7 +60,6 @@ std::vector<PathGrant> GrantsOfCommands(const Bounds& bounds) {
   Append(grants, OwnConfiguration(bounds.ceiling));
   Append(grants, bounds.elsewhere.repositories);
   AppendInstances(grants, bounds, sandbox::kReadWriteExecute);
-  grants.push_back({bounds.worker, sandbox::kReadExecute, "worker"});
   return grants;
 }
 

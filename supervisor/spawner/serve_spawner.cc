@@ -34,9 +34,6 @@ namespace {
 constexpr std::size_t kMaxDirectories = 64;
 constexpr std::size_t kMaxBoundsBytes = 16u << 20;
 constexpr unsigned kLoadSeconds = 60;
-// The policy is read a moment after the start, which it would hold up otherwise; before that, if a
-// helper is needed.
-constexpr int kAfterStartMs = 100;
 
 // What a process that read the policy has found. It stays in its file: we keep little memory, and
 // whoever becomes a helper reads it.
@@ -131,13 +128,13 @@ class Server {
   Server(const SpawnerSockets& sockets, const LoadBounds& load) : sockets_(sockets), load_(load) {}
 
   int Run() {
+    Load({});
     for (;;) {
       pollfd events[] = {{sockets_.start.get(), POLLIN, 0},
                          {loader_ ? loader_->ended() : sockets_.look.get(), POLLIN, 0}};
-      const int ready = poll(events, 2, loaded_ || loader_ ? -1 : kAfterStartMs);
+      const int ready = poll(events, 2, -1);
       Reap();
       if (ready < 0 && errno != EINTR) return 1;
-      if (ready == 0) Load({});
       if (ready <= 0) continue;
       if (events[1].revents != 0) {
         if (loader_) {
@@ -235,8 +232,7 @@ class Server {
       Send(sockets_.start.get(), {.sys_errno = EINVAL}, "request");
       return true;
     }
-    if (!loaded_ && !loader_) Load({});
-    if (!loaded_ && loader_) OnLoaded();
+    if (!loaded_) OnLoaded();
     const Started started =
         StartHelper(request.helper, socket.get(), [this] { return BoundsIn(*loaded_); });
     if (!started.error) {

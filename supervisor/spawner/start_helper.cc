@@ -60,50 +60,58 @@ Result<UniqueFd> CeilingFile(Helper helper, const Bounds& bounds) {
   return SealedMemfd("ceiling", bytes);
 }
 
-// A Landlock domain forbids to mount, so whoever makes views gets the ceiling alone.
-Result<void> Confine(Helper helper, const Bounds& bounds) {
-  if (helper == Helper::kViews) return {};
+// Of what all its orders stay within. Empty: there is none.
+Result<UniqueFd> RulesetFor(Helper helper, const Bounds& bounds) {
+  // A Landlock domain forbids to mount, so whoever makes views gets the ceiling alone.
+  if (helper == Helper::kViews) return UniqueFd();
   const bool janitor = helper == Helper::kJanitor;
   const sandbox::LandlockSupport kernel = sandbox::DetectLandlock();
   if (kernel.abi < 1) return std::unexpected(Error("landlock", "helper", kernel.sys_errno));
   // It could not put back what commands have moved (Linux before 5.19).
-  if (janitor && kernel.abi < 2) return {};
+  if (janitor && kernel.abi < 2) return UniqueFd();
   const sandbox::Confinement most{
       .paths = janitor ? GrantsOfChores(bounds) : GrantsOfCommands(bounds),
       .network = janitor ? sandbox::Network::kNone : bounds.ceiling.network};
-  PA_TRY(const sandbox::PreparedSandbox prepared, sandbox::PrepareLandlock(most, kernel.abi));
-  PA_TRY_VOID(Check("no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)));
-  PA_TRY_VOID(sandbox::Enforce(prepared.landlock_ruleset.get()));
-  return {};
+  PA_TRY(sandbox::PreparedSandbox prepared, sandbox::PrepareLandlock(most, kernel.abi));
+  return std::move(prepared.landlock_ruleset);
 }
 
-// 0, 1, 3 and 4 become what the helper has there. Both are higher by now.
-Result<void> PlaceDescriptors(Helper helper, int socket, const UniqueFd& ceiling) {
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  PA_TRY_VOID(Check("open /dev/null", null.get()));
-  PA_TRY_VOID(Check("dup2", dup2(null.get(), STDIN_FILENO)));
-  PA_TRY_VOID(Check("dup2", dup2(null.get(), STDOUT_FILENO)));
-  static_assert(kJanitorFd == worker::kLauncherFd);
-  PA_TRY_VOID(Check("dup2", dup2(socket, kJanitorFd)));
-  if (helper == Helper::kJanitor) return {};
-  return Check("dup2", dup2(ceiling.get(), worker::kCeilingFd));
+// Out of the way of the numbers that a helper has its descriptors at.
+UniqueFd Above(int fd) { return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, worker::kFirstStray)); }
+
+Result<void> Place(int fd, int number) { return Check("dup2", dup2(fd, number)); }
+
+// The worker enters the domain itself, since a script may stand before it (--worker). What serves
+// the janitor is our own executable.
+Result<void> EnterOrPass(Helper helper, const UniqueFd& ruleset) {
+  if (!ruleset) return {};
+  if (helper != Helper::kJanitor) return Place(ruleset.get(), worker::kCeilingRulesetFd);
+  PA_TRY_VOID(Check("no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)));
+  PA_TRY_VOID(sandbox::Enforce(ruleset.get()));
+  return {};
 }
 
 Result<void> Become(Helper helper, int socket, const std::function<Result<Bounds>()>& read) {
   ResetSignals();
   PA_TRY(const Bounds bounds, read());
   PA_TRY_VOID(Check("chdir", chdir("/")));
-  UniqueFd ceiling;
-  if (helper != Helper::kJanitor) {
-    PA_TRY(ceiling, CeilingFile(helper, bounds));
-  }
-  // Out of the way of each other's numbers.
-  const UniqueFd ceiling_above(fcntl(ceiling.get(), F_DUPFD_CLOEXEC, worker::kFirstStray));
-  const UniqueFd socket_above(fcntl(socket, F_DUPFD_CLOEXEC, worker::kFirstStray));
-  PA_TRY_VOID(Check("fcntl", socket_above.get()));
-  PA_TRY_VOID(PlaceDescriptors(helper, socket_above.get(), ceiling_above));
-  PA_TRY_VOID(Confine(helper, bounds));
   const bool janitor = helper == Helper::kJanitor;
+  const UniqueFd socket_above = Above(socket);
+  PA_TRY(const UniqueFd made, RulesetFor(helper, bounds));
+  const UniqueFd ruleset = Above(made.get());
+  UniqueFd ceiling;
+  if (!janitor) {
+    PA_TRY(const UniqueFd file, CeilingFile(helper, bounds));
+    ceiling = Above(file.get());
+  }
+  const UniqueFd opened(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const UniqueFd null = Above(opened.get());
+  PA_TRY_VOID(Place(null.get(), STDIN_FILENO));
+  PA_TRY_VOID(Place(null.get(), STDOUT_FILENO));
+  static_assert(kJanitorFd == worker::kLauncherFd);
+  PA_TRY_VOID(Place(socket_above.get(), kJanitorFd));
+  if (!janitor) PA_TRY_VOID(Place(ceiling.get(), worker::kCeilingFd));
+  PA_TRY_VOID(EnterOrPass(helper, ruleset));
   const char* path = janitor ? "/proc/self/exe" : bounds.worker.c_str();
   const char* argv[] = {path, janitor ? kJanitorOption : "--launch-within", nullptr};
   const char* environment[] = {janitor ? nullptr : kWorkerEnvironment, nullptr};

@@ -20,6 +20,7 @@
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/run_program.h"
 
 namespace pa::testing {
 namespace {
@@ -146,9 +147,7 @@ constexpr Refusal kRefusals[] = {
     {"RlimitNproc", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_NPROC, EPERM, "RLIMIT_NPROC"},
     {"Memfd", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8, EMFILE,
      "memfd_create"},
-    {"LauncherSocket", Refusal::kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE,
-     "socketpair"},
-    {"Spawn", Refusal::kServer, SYS_clone3, 1, 88, EAGAIN, "posix_spawn"},
+    {"Spawn", Refusal::kServer, SYS_clone, 0, CLONE_PARENT | SIGCHLD, EAGAIN, "clone"},
     {"UserNamespace", Refusal::kWorker, SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
      "unshare", kRequire},
     {"TreeOfMounts", Refusal::kWorker, SYS_open_tree, 2, 0x89001, EPERM, "open_tree", kRequire},
@@ -182,7 +181,7 @@ constexpr Refusal kShortages[] = {
      ENFILE, "ENFILE (Too many open files in system)"},
     {"SpecEnomem", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8,
      ENOMEM, "ENOMEM (Cannot allocate memory)"},
-    {"LauncherEagain", Refusal::kServer, SYS_clone3, 1, 88, EAGAIN,
+    {"LauncherEagain", Refusal::kServer, SYS_clone, 0, CLONE_PARENT | SIGCHLD, EAGAIN,
      "EAGAIN (Resource temporarily unavailable)"},
     {"CommandEagain", Refusal::kWorker, SYS_clone, 0, CLONE_VM | CLONE_VFORK | SIGCHLD, EAGAIN,
      "EAGAIN (Resource temporarily unavailable)"},
@@ -207,6 +206,22 @@ TEST_P(UsedUp, NothingRunsAndTheCauseIsNamed) {
 
 INSTANTIATE_TEST_SUITE_P(Calls, UsedUp, ::testing::ValuesIn(kShortages),
                          [](const auto& tested) { return std::string(tested.param.name); });
+
+// Nobody would start anything for it.
+TEST(Faults, AServerThatHasNoSpawnerDoesNotStart) {
+  const Project project(kFaultsMakefile);
+  for (const Refusal& refusal :
+       {Refusal{"", Refusal::kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE, ""},
+        Refusal{"", Refusal::kServer, SYS_acct, 0, 0, EPERM, ""}}) {
+    const ServerOptions options = ServerWith(project, refusal);
+    const ProgramResult ended = RunProgram({.command = options.command,
+                                            .environment = {"HOME=" + project.home().string()},
+                                            .directory = project.root()});
+    EXPECT_EQ(ended.exit_code, refusal.call == SYS_socketpair ? 1 : 0) << ended.errors;
+    EXPECT_EQ(ended.errors.contains("socketpair \"spawner\""), refusal.call == SYS_socketpair)
+        << ended.errors;
+  }
+}
 
 TEST(Faults, ARefusalOfAnotherCallIsNone) {
   for (const auto to : {Refusal::kWorker, Refusal::kServer}) {

@@ -229,7 +229,7 @@ int main() {
   pa::worker::LaunchSocket socket;
   char spec[pa::worker::kMaxLaunchBytes];
   pa::UniqueFd network;
-  if (!socket.Open() || !socket.ReceiveSpec(spec, network)) return 1;
+  if (!socket.Open(-1) || !socket.ReceiveSpec(spec, network)) return 1;
   if (getenv("PA_FAKE_ANSWERS_ONE") != nullptr) AnswerOne(socket);
   bool is_worker = false;
   while (socket.is_open() && !is_worker) is_worker = socket.ForkOne(0);
