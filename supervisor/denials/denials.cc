@@ -561,7 +561,8 @@ std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& con
   return denials;
 }
 
-std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sight) {
+std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sight,
+                              Inside& inside) {
   if (run.Succeeded() || run.outcome == Outcome::kSetupFailed) return {};
   Confined confined = with_any_sight;
   confined.namespaces = run.namespaces;
@@ -573,7 +574,7 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](
                   const std::string& path) { return granted.LeadTo(path); };
   }
-  FilePathInspector inspector(confined.directory, std::move(may_see));
+  FilePathInspector inspector(confined.directory, std::move(may_see), &inside);
   return FindDenials({.err = run.err.text, .out = run.out.text}, confined, inspector);
 }
 

@@ -63,8 +63,8 @@ struct Confined {
 };
 
 // Empty for a command that succeeded or never ran. Takes `namespaces`, `sealed` and `since` from
-// `run`, `privileged` from this process.
-std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined);
+// `run`, `privileged` from this process. If `inside` is asked something, the answer is preliminary.
+std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined, Inside& inside);
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
                                 PathInspector& inspector);

@@ -529,13 +529,14 @@ TEST_F(DenialsTest, OnlyFailuresAreLookedAt) {
   Execution run{.outcome = Outcome::kExited, .exit_code = 1};
   run.err.text = "curl: (6) Could not resolve host: example.com";
   const Confined confined{*policy, purpose_, confinement_, directory_};
-  EXPECT_EQ(DenialsOf(run, confined).size(), 1u);
+  Inside inside;
+  EXPECT_EQ(DenialsOf(run, confined, inside).size(), 1u);
   run.exit_code = 0;
-  EXPECT_TRUE(DenialsOf(run, confined).empty());
+  EXPECT_TRUE(DenialsOf(run, confined, inside).empty());
   run.outcome = Outcome::kTimedOut;
-  EXPECT_EQ(DenialsOf(run, confined).size(), 1u) << "a refusal may be why";
+  EXPECT_EQ(DenialsOf(run, confined, inside).size(), 1u) << "a refusal may be why";
   run.outcome = Outcome::kSetupFailed;
-  EXPECT_TRUE(DenialsOf(run, confined).empty());
+  EXPECT_TRUE(DenialsOf(run, confined, inside).empty());
 }
 
 // With mounts of its own a command cannot see what is not granted, and must not learn it from us.

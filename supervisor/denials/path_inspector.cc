@@ -137,8 +137,11 @@ std::vector<Mount> ReadMounts(std::string_view mountinfo) {
 }
 
 FilePathInspector::FilePathInspector(std::string working_directory,
-                                     std::function<bool(const std::string&)> may_see)
-    : working_directory_(std::move(working_directory)), may_see_(std::move(may_see)) {}
+                                     std::function<bool(const std::string&)> may_see,
+                                     Inside* inside)
+    : working_directory_(std::move(working_directory)),
+      may_see_(std::move(may_see)),
+      inside_(inside) {}
 
 FilePathInspector::FilePathInspector(std::string working_directory,
                                      std::function<bool(const std::string&)> may_see,
@@ -213,18 +216,31 @@ bool FilePathInspector::IsMountPoint(const std::string& resolved) {
 }
 
 bool FilePathInspector::IsEmpty(const std::string& resolved) {
-  if (!policy::IsBeneath(resolved, working_directory_) || !IsSafe(resolved)) return false;
-  std::error_code failed;
-  const bool empty = std::filesystem::is_empty(resolved, failed);
-  return !failed && empty;
+  if (inside_ == nullptr || !policy::IsBeneath(resolved, working_directory_) || !IsSafe(resolved)) {
+    return false;
+  }
+  if (inside_->answer) {
+    const std::vector<std::string>& empty = inside_->answer->empty;
+    return std::ranges::find(empty, resolved) != empty.end();
+  }
+  inside_->question.empty.push_back(resolved);
+  return false;
 }
 
 std::string FilePathInspector::FindFull(std::uint64_t size,
                                         std::chrono::system_clock::time_point since) {
-  return FindFullFile({.directory = working_directory_,
-                       .size = size,
-                       .since = since,
-                       .may_enter = [this](const std::string& path) { return IsSafe(path); }});
+  if (inside_ == nullptr) return "";
+  if (inside_->answer) return inside_->answer->full;
+  InsideQuestion& question = inside_->question;
+  question.directory = working_directory_;
+  for (const Mount& mount : Mounts()) {
+    const bool beneath = policy::IsBeneath(mount.point, working_directory_);
+    if (beneath && !IsSafe(mount.point)) question.closed.push_back(mount.point);
+  }
+  question.full = {
+      size,
+      std::chrono::duration_cast<std::chrono::microseconds>(since.time_since_epoch()).count()};
+  return "";
 }
 
 }  // namespace pa

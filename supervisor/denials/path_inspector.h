@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/run/full_file.h"
+
 namespace pa {
 
 struct FoundPath {
@@ -51,9 +53,9 @@ class PathInspector {
   // Whether we may change its mode and times.
   virtual bool Owns(const std::string& resolved) = 0;
   virtual bool IsMountPoint(const std::string& resolved) = 0;
-  // For a directory within the working directory; false if that cannot be known. Opens it.
+  // For a directory within the working directory; false if that cannot be known.
   virtual bool IsEmpty(const std::string& resolved) = 0;
-  // FindFullFile (supervisor/run/full_file.h) in the working directory. Opens directories.
+  // A file of the working directory of that size, which was changed then or later; "" = none.
   virtual std::string FindFull(std::uint64_t size, std::chrono::system_clock::time_point since) = 0;
 };
 
@@ -65,13 +67,23 @@ struct Mount {
 // Parses /proc/self/mountinfo (proc(5)).
 std::vector<Mount> ReadMounts(std::string_view mountinfo);
 
+// What directories of the project have to be opened for. Nobody but the janitor opens them, so what
+// is not known yet is noted, and the denials are looked for once more when it is.
+struct Inside {
+  InsideQuestion question;
+  std::optional<InsideAnswer> answer;
+  bool IsAsked() const { return !answer && (question.full || !question.empty.empty()); }
+};
+
 class FilePathInspector : public PathInspector {
  public:
   // `working_directory`: directories on the way to it may be looked at whatever their file system
   // is, because every call uses them. `may_see`: whether a resolved path may be looked at; empty:
   // all.
+  // `inside`: borrowed; null: nothing of that is known.
   explicit FilePathInspector(std::string working_directory,
-                             std::function<bool(const std::string&)> may_see = {});
+                             std::function<bool(const std::string&)> may_see = {},
+                             Inside* inside = nullptr);
   FilePathInspector(std::string working_directory, std::function<bool(const std::string&)> may_see,
                     std::vector<Mount> mounts);
 
@@ -88,6 +100,7 @@ class FilePathInspector : public PathInspector {
 
   std::string working_directory_;
   std::function<bool(const std::string&)> may_see_;
+  Inside* inside_ = nullptr;
   int looks_left_ = 2048;                     // at components, for all paths together
   std::optional<std::vector<Mount>> mounts_;  // read on first use
 };

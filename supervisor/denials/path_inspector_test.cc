@@ -57,10 +57,28 @@ TEST_F(PathInspectorTest, WhatMayBeDoneToIt) {
   EXPECT_FALSE(inspector.IsMountPoint(base() + "/project"));
   fs::create_directories(base() + "/project/empty");
   fs::create_directories(base() + "/empty");
-  EXPECT_TRUE(inspector.IsEmpty(base() + "/project/empty"));
-  EXPECT_FALSE(inspector.IsEmpty(base() + "/project"));
-  EXPECT_FALSE(inspector.IsEmpty(base() + "/project/none"));
-  EXPECT_FALSE(inspector.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
+  EXPECT_FALSE(inspector.IsEmpty(base() + "/project/empty")) << "nobody may open it";
+}
+
+TEST_F(PathInspectorTest, WhatHasToBeOpenedIsAskedFor) {
+  fs::create_directories(base() + "/project/empty");
+  fs::create_directories(base() + "/empty");
+  Inside inside;
+  FilePathInspector asking(base() + "/project", {}, &inside);
+  EXPECT_FALSE(inside.IsAsked());
+  EXPECT_FALSE(asking.IsEmpty(base() + "/project/empty"));
+  EXPECT_FALSE(asking.IsEmpty(base() + "/project"));
+  EXPECT_FALSE(asking.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
+  EXPECT_EQ(asking.FindFull(5, {}), "");
+  EXPECT_TRUE(inside.IsAsked());
+  EXPECT_EQ(inside.question.empty.size(), 2u);
+  inside.answer = LookInside(inside.question);
+  EXPECT_FALSE(inside.IsAsked());
+  FilePathInspector knowing(base() + "/project", {}, &inside);
+  EXPECT_TRUE(knowing.IsEmpty(base() + "/project/empty"));
+  EXPECT_FALSE(knowing.IsEmpty(base() + "/project"));
+  EXPECT_FALSE(knowing.IsEmpty(base() + "/empty"));
+  EXPECT_EQ(knowing.FindFull(5, {}), "");
 }
 
 TEST_F(PathInspectorTest, WhatThereIsNot) {
@@ -103,7 +121,7 @@ TEST_F(PathInspectorTest, OnlyWhatTheKernelAnswersForIsLookedAt) {
         << "through a link";
     EXPECT_EQ(inspector.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
   }
-  FilePathInspector nothing(base() + "/project", {}, {});
+  FilePathInspector nothing(base() + "/project", {}, std::vector<Mount>());
   EXPECT_EQ(nothing.Look(base() + "/file", true).kind, Kind::kUnknown) << "no table, no look";
   FilePathInspector present(base() + "/project");
   EXPECT_EQ(present.Look(base() + "/file", true).kind, Kind::kFile);

@@ -23,8 +23,15 @@ class FullFileTest : public ::testing::Test {
     testing::WriteText(base() + "/long", "123456");
   }
   std::string base() const { return dir_.path().string(); }
-  std::string Find(system_clock::time_point since = {}) const {
-    return FindFullFile({.directory = base(), .size = 5, .since = since});
+  std::string Find(system_clock::time_point since = {}) const { return FindIn(base(), {}, since); }
+  static std::string FindIn(const std::string& directory, std::vector<std::string> closed = {},
+                            system_clock::time_point since = {}) {
+    const auto since_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(since.time_since_epoch());
+    InsideQuestion question{
+        .directory = directory, .closed = std::move(closed), .full = {}, .empty = {}};
+    question.full = {5, since_us.count()};
+    return LookInside(question).full;
   }
 
   testing::TempDir dir_;
@@ -50,12 +57,21 @@ TEST_F(FullFileTest, OfThisRun) {
 TEST_F(FullFileTest, ARegularFileWhereOneMayLook) {
   fs::create_directories(base() + "/elsewhere");
   testing::WriteText(base() + "/elsewhere/full", "12345");
-  const auto may_enter = [&](const std::string& path) { return path != base() + "/elsewhere"; };
-  EXPECT_EQ(FindFullFile({.directory = base(), .size = 5, .may_enter = may_enter}), "");
-  EXPECT_EQ(FindFullFile({.directory = base() + "/a", .size = 5}), "");
+  EXPECT_EQ(FindIn(base(), {base() + "/elsewhere"}), "");
+  EXPECT_EQ(FindIn(base()), base() + "/elsewhere/full");
+  EXPECT_EQ(FindIn(base() + "/a"), "");
   fs::create_symlink("../elsewhere/full", base() + "/a/link");
   fs::create_directory_symlink("../elsewhere", base() + "/a/directory");
-  EXPECT_EQ(FindFullFile({.directory = base() + "/a", .size = 5}), "");
+  EXPECT_EQ(FindIn(base() + "/a"), "");
+}
+
+TEST_F(FullFileTest, WhichDirectoriesAreEmpty) {
+  const InsideAnswer answer = LookInside({.directory = base(),
+                                          .closed = {},
+                                          .full = {},
+                                          .empty = {base() + "/a/b", base(), base() + "/none"}});
+  EXPECT_EQ(answer.empty, std::vector<std::string>{base() + "/a/b"});
+  EXPECT_EQ(answer.full, "");
 }
 
 TEST_F(FullFileTest, ThereIsAnEndToIt) {

@@ -4,6 +4,7 @@
 
 #include "supervisor/guard/guard_chores.h"
 #include "supervisor/janitor/file_chores.h"
+#include "supervisor/run/full_file.h"
 #include "supervisor/run/repository_finder.h"
 #include "supervisor/run/repository_lock.h"
 
@@ -12,7 +13,7 @@ namespace pa {
 std::vector<Chore> RunChores() {
   std::vector<Chore> chores;
   for (const std::span<const Chore> room :
-       {FileChores(), GuardChores(), RepositoryChores(), GitLockChores()}) {
+       {FileChores(), GuardChores(), RepositoryChores(), GitLockChores(), InsideChores()}) {
     chores.insert(chores.end(), room.begin(), room.end());
   }
   return chores;

@@ -234,7 +234,9 @@ Task<GitRun> RunFor(policy::Purpose purpose, const Work& work, const Git& prepar
   GitRun done;
   done.execution = co_await task;
   done.execution.Warn(no_cache);
-  done.denials = DenialsOf(done.execution, purpose, *confinement, work, call);
+  Task<std::vector<Denial>> denying =
+      FindDenialsOf(done.execution, purpose, *confinement, work, call);
+  done.denials = co_await denying;
   co_return done;
 }
 

@@ -94,9 +94,10 @@ Task<ToolResult> RunBuild(Build build, const policy::Permission& permission, con
   const std::string not_taken = co_await taking;
   run.Warn(not_taken);
   if (!run.Succeeded()) report.advice = AdviceOn(run, work, confinement->network, call);
-  ToolResult result = RenderCommand(
-      report, run,
-      DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));
+  Task<std::vector<Denial>> denying =
+      FindDenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back());
+  const std::vector<Denial> denials = co_await denying;
+  ToolResult result = RenderCommand(report, run, denials);
   for (const std::string& warning : {no_cache, identity.warning}) {
     if (!warning.empty()) Warn(result, warning);
   }

@@ -8,6 +8,8 @@
 #include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/path.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/run/full_file.h"
 #include "supervisor/state/project_cache.h"
 #include "supervisor/tools/find_executable.h"
 #include "supervisor/tools/params.h"
@@ -147,16 +149,28 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
   return std::move(*found.path);
 }
 
-std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
-                              const sandbox::Confinement& confinement, const Work& work,
-                              const CallContext& call, std::string_view script) {
-  if (run.Succeeded()) return {};  // the usual case pays for none of this
-  return DenialsOf(run, {.policy = *call.policy,
-                         .purpose = purpose,
-                         .confinement = confinement,
-                         .directory = work.directory.path(),
-                         .search_path = WorkEnvironment(call)["PATH"],
-                         .script = script});
+Task<std::vector<Denial>> FindDenialsOf(const Execution& run, policy::Purpose purpose,
+                                        const sandbox::Confinement& confinement, const Work& work,
+                                        CallContext& call, std::string_view script) {
+  std::vector<Denial> denials;
+  if (run.Succeeded()) co_return denials;  // the usual case pays for none of this
+  const Confined confined{.policy = *call.policy,
+                          .purpose = purpose,
+                          .confinement = confinement,
+                          .directory = work.directory.path(),
+                          .search_path = WorkEnvironment(call)["PATH"],
+                          .script = script};
+  Inside inside;
+  inside.question.directory = work.directory.path();
+  denials = DenialsOf(run, confined, inside);
+  if (!inside.IsAsked()) co_return denials;
+  JanitorOrder order{.chore = kLookInside, .read = {work.directory.path()}};
+  Task<Result<InsideAnswer>> looking =
+      Ask<InsideAnswer>(call.runner.janitor(), std::move(order), inside.question);
+  Result<InsideAnswer> answer = co_await looking;
+  if (!answer) LogWarning(answer.error().Message());
+  inside.answer = std::move(answer).value_or(InsideAnswer());
+  co_return DenialsOf(run, confined, inside);
 }
 
 std::string Offer(const CallContext& call, std::string_view tool, std::string_view advice) {

@@ -73,10 +73,11 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
                                               const CallContext& call);
 
 // Which errors of a failed command the sandbox caused. `confinement`: a copy of the command's,
-// because its Allow is used up by running. `script`: what a shell was given to run.
-std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
-                              const sandbox::Confinement& confinement, const Work& work,
-                              const CallContext& call, std::string_view script = {});
+// because its Allow is used up by running. `script`: what a shell was given to run. All are
+// borrowed until the task ends.
+Task<std::vector<Denial>> FindDenialsOf(const Execution& run, policy::Purpose purpose,
+                                        const sandbox::Confinement& confinement, const Work& work,
+                                        CallContext& call, std::string_view script = {});
 
 // `advice`, which recommends `tool`; "" if the tool is off. A tool that only reads is never off.
 std::string Offer(const CallContext& call, std::string_view tool, std::string_view advice);

@@ -82,7 +82,9 @@ TEST_P(Janitor, TheServerOpensNothingInTheProject) {
   call("bash", {{"command", "git init -q new; echo evil >new/.git/hooks/pre-commit"}});
   call("bash", {{"command", "echo evil >.git/config; mkdir .vscode; echo x >.vscode/tasks.json"}});
   call("bash", {{"command", "chmod 0 d/e"}});
-  call("bash", {{"command", "rm -rf d; touch .git/index.lock"}});
+  call("bash",
+       {{"command", "mkdir -p n/empty; rm n/empty/x; ulimit -f 1; head -c 9999 /dev/zero >n/f"}});
+  call("bash", {{"command", "rm -r n d; touch .git/index.lock"}});
   call("read", {{"path", "a.txt"}});
   call("write", {{"path", "c.txt"}, {"content", "c\n"}});
   call("edit", {{"path", "a.txt"}, {"old_text", "a"}, {"new_text", "A"}});
