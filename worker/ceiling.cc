@@ -59,7 +59,8 @@ SysResult<void> CheckMount(const CeilingView& ceiling, const sandbox::MountView&
       return CheckPath(ceiling, mount.source, Access::kDevice);
     case MountKind::kOverlay:  // the directory shows through; `source` gets the changes
       PA_TRY_VOID(CheckPath(ceiling, mount.target, Access::kRead));
-      return CheckPath(ceiling, mount.source, Access::kWrite);
+      PA_TRY_VOID(CheckPath(ceiling, mount.source, Access::kWrite));
+      return {};
   }
   return Beyond("a mount");
 }
