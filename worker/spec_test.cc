@@ -294,6 +294,9 @@ TEST(SpecTest, TheSeedsOfTheFuzzerAreOfThisVersion) {
   for (const auto& seed : std::filesystem::directory_iterator(corpus / "launch")) {
     EXPECT_TRUE(DecodeLaunch(pa::testing::ReadText(seed.path()))) << seed.path();
   }
+  for (const auto& seed : std::filesystem::directory_iterator(corpus / "ceiling")) {
+    EXPECT_TRUE(DecodeCeiling(pa::testing::ReadText(seed.path()))) << seed.path();
+  }
 }
 
 TEST(SpecTest, WhatIsReadIsOneComponent) {

@@ -207,6 +207,27 @@ TEST_P(UsedUp, NothingRunsAndTheCauseIsNamed) {
 INSTANTIATE_TEST_SUITE_P(Calls, UsedUp, ::testing::ValuesIn(kShortages),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
+// It could start nothing any more. Whoever waits is answered.
+TEST(Faults, AServerWhoseSpawnerIsKilledEnds) {
+  const Project project(".PHONY: wait\nwait:\n\t@touch begun; sleep 1000\n");
+  McpClient client(project.Server());
+  client.Initialize();
+  const int call = client.StartTool("make", {{"target", "wait"}});
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(project.root() / "begun"); }));
+  std::vector<pid_t> spawners = ChildrenOf(client.pid());
+  std::erase_if(spawners, [](pid_t pid) {
+    return ReadText("/proc/" + std::to_string(pid) + "/comm") != "pa-spawner\n";
+  });
+  ASSERT_EQ(spawners.size(), 1u);
+  kill(spawners.front(), SIGKILL);
+  const Json answer = client.Await(call);
+  EXPECT_TRUE(answer.contains("result") || answer.contains("error")) << answer;
+  client.WaitForExit();
+  EXPECT_NE(client.Errors().find("the process that starts commands has ended"), std::string::npos)
+      << client.Errors();
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(project.root()).empty(); }));
+}
+
 // Nobody would start anything for it.
 TEST(Faults, AServerThatHasNoSpawnerDoesNotStart) {
   const Project project(kFaultsMakefile);
