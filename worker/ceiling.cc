@@ -45,7 +45,14 @@ SysResult<void> CheckPath(const CeilingView& ceiling, std::string_view path, Acc
   return within ? SysResult<void>() : Beyond(path);
 }
 
+// As long as a view is made, the old root is at /proc: what is made there, a directory, a file or a
+// symlink, is made outside.
+SysResult<void> CheckTarget(std::string_view path) {
+  return IsPlain(path) && !Lies(path, "/proc") ? SysResult<void>() : Beyond(path);
+}
+
 SysResult<void> CheckMount(const CeilingView& ceiling, const sandbox::MountView& mount) {
+  PA_TRY_VOID(CheckTarget(mount.target));
   switch (mount.kind) {
     case MountKind::kDirectory:
     case MountKind::kTmpfs:
@@ -106,6 +113,12 @@ SysResult<void> CheckLimits(const SpecView& spec, const CeilingView& ceiling) {
   return {};
 }
 
+// The guardian opens it, to see that the command cannot.
+SysResult<void> CheckCanary(const SpecView& spec, const CeilingView& ceiling) {
+  if (spec.action != Action::kProbe) return {};
+  return CheckPath(ceiling, spec.file, Access::kWrite);
+}
+
 // The guardian empties them, with all rights that it has.
 SysResult<void> CheckTmpDirs(const SpecView& spec, const CeilingView& ceiling) {
   for (const char* path : {spec.tmp_dir, spec.shm_dir}) {
@@ -127,6 +140,7 @@ SysResult<void> CheckOrder(const SpecView& spec, const CeilingView& ceiling, Sta
   if (!standing.seccomp_loaded) PA_TRY_VOID(CheckProgram(ceiling, spec.seccomp_program));
   PA_TRY_VOID(CheckLimits(spec, ceiling));
   if (!standing.namespaces) return {};
+  PA_TRY_VOID(CheckCanary(spec, ceiling));
   PA_TRY_VOID(CheckTmpDirs(spec, ceiling));
   return CheckMounts(ceiling, spec.mounts);
 }

@@ -207,6 +207,37 @@ TEST_F(CeilingOfViewsTest, NoNameLeadsAround) {
   EXPECT_EQ(linked.out, "");
 }
 
+// As long as the view is made, /proc is the root of this machine.
+TEST_F(CeilingOfViewsTest, NothingIsMadeOutsideTheView) {
+  for (const MountKind kind : {MountKind::kSymlink, MountKind::kDirectory}) {
+    const std::string made = Outside() + "/made";
+    const WorkerSpec spec =
+        With({kind, kind == MountKind::kSymlink ? "/evil" : "", "/proc" + made}, "true");
+    ExpectBeyond(Run(spec), "/proc" + made);
+    EXPECT_FALSE(fs::exists(fs::symlink_status(made)));
+    StartOptions without = options_;
+    without.ceiling.reset();
+    WorkerRun(spec, without).Wait();
+    EXPECT_TRUE(fs::exists(fs::symlink_status(made))) << "else this shows nothing";
+    fs::remove(made);
+  }
+  options_.view.push_back({MountKind::kSymlink, "/evil", "/proc" + Outside() + "/made"});
+  ExpectBeyond(Run(spec_), "/proc" + Outside() + "/made");
+  options_.view.back().target = "/usr/../proc" + Outside() + "/made";
+  ExpectBeyond(Run(spec_), options_.view.back().target);
+}
+
+TEST_F(CeilingOfViewsTest, NoOtherFileIsOpenedForAProbe) {
+  WorkerSpec spec = spec_;
+  spec.action = Action::kProbe;
+  spec.executable.clear();
+  spec.argv.clear();
+  spec.file = Outside() + "/secret";
+  ExpectBeyond(Run(spec), spec.file);
+  options_.ceiling->paths.push_back({Outside(), sandbox::kReadWrite, "outside"});
+  EXPECT_STRNE(StepName(Run(spec).Last().step), "ceiling");
+}
+
 TEST_F(CeilingOfViewsTest, TheViewOfTheLauncherIsWithinItToo) {
   options_.view.push_back({MountKind::kReadOnly, Outside(), Outside()});
   ExpectBeyond(Run(spec_), Outside());
