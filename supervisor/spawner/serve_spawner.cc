@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,7 +67,9 @@ class Loader {
     loader.ended_.reset(fds[0]);
     const UniqueFd theirs(fds[1]);
     const pid_t us = getpid();
-    loader.pid_ = fork();
+    // Not fork(3): if there was a loop before, a handler of libuv's would close the numbers that
+    // its descriptors had, which are ours by now.
+    loader.pid_ = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
     if (loader.pid_ < 0) return std::unexpected(errno);
     if (loader.pid_ > 0) return loader;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -106,20 +109,17 @@ class Loader {
   UniqueFd ended_;
 };
 
-// What the server has open is the client's, or a socket on which it listens. Our stderr stays. The
-// lower numbers stay taken: if there was a loop before, libuv closes its own numbers in each
-// process that we fork.
+// What the server has open is the client's, or a socket on which it listens. Our stderr stays.
 Result<void> CloseAllBut(const SpawnerSockets& sockets) {
+  const auto [low, high] = std::minmax(
+      {static_cast<unsigned>(sockets.start.get()), static_cast<unsigned>(sockets.look.get())});
+  if (low > 3) close_range(3, low - 1, 0);
+  if (high > low + 1) close_range(low + 1, high - 1, 0);
+  close_range(high + 1, ~0u, 0);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  const int last = std::max(sockets.start.get(), sockets.look.get());
-  for (int fd = 0; fd <= last; ++fd) {
-    const bool stays = fd == STDERR_FILENO || fd == sockets.start.get() ||
-                       fd == sockets.look.get() || fd == null.get();
-    if (stays || fcntl(fd, F_GETFD) < 0) continue;
-    const int flags = fd > STDERR_FILENO ? O_CLOEXEC : 0;
-    if (dup3(null.get(), fd, flags) < 0) return std::unexpected(Error("dup3", "/dev/null", errno));
+  if (dup2(null.get(), STDIN_FILENO) < 0 || dup2(null.get(), STDOUT_FILENO) < 0) {
+    return std::unexpected(Error("dup2", "/dev/null", errno));
   }
-  close_range(static_cast<unsigned>(last) + 1, ~0u, 0);
   return {};
 }
 

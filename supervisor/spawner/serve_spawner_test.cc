@@ -202,10 +202,12 @@ TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
   EXPECT_TRUE(Shell("true").Succeeded());
   runner_->Renew();
   kill(process_->pid(), SIGKILL);
-  EXPECT_TRUE(testing::Eventually([&] {
-    uv_run(&loop_, UV_RUN_NOWAIT);
-    return ends_ == 1;
-  }));
+  {
+    // The spawner keeps no loop running.
+    TimerHandle keeps(&loop_);
+    keeps.Start(std::chrono::minutes(1), [] {});
+    RunLoopUntil([&] { return ends_ == 1; });
+  }
   const Execution run = Shell("true");
   EXPECT_EQ(run.outcome, Outcome::kSetupFailed);
   EXPECT_FALSE(testing::Await(loop_, process_->Reload()));
