@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -171,6 +172,23 @@ int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) 
   return 1;
 }
 
+// First what bounds the helpers; if that cannot be read, nothing is changed.
+void ReloadBoth(SpawnerProcess& spawner, ServiceManager& manager,
+                std::function<std::string()> reload) {
+  manager.Reloading();
+  Detach(spawner.Reload(), [&manager, reload = std::move(reload)](const Result<bool>& bounds) {
+    if (!bounds) LogError(bounds.error().Message() + "; " + kUnchanged);
+    manager.Ready(bounds ? reload() : kUnchanged);
+  });
+}
+
+int RunUntilEnd(Loop& loop, ServiceManager& manager) {
+  manager.Ready("serving");
+  const Watchdog watchdog(manager, loop.get());
+  loop.Run();
+  return 0;
+}
+
 }  // namespace
 
 LoadBounds BoundsOfServer(int argc, char** argv) {
@@ -207,7 +225,6 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
   Loop loop;
-  const Finally unfollowed([&] { (*spawner)->Close(); });
   parts->spawner = spawner->get();
   Engine engine(loop.get(), std::move(*parts), environment);
   engine.Follow();
@@ -223,16 +240,15 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP, [&] {
-    manager.Reloading();
-    Detach((*spawner)->Reload(), [&](const Result<bool>& bounds) {
-      if (!bounds) LogError(bounds.error().Message() + "; " + kUnchanged);
-      manager.Ready(bounds ? Reload(command, environment, anchors, engine, state) : kUnchanged);
-    });
+    ReloadBoth(**spawner, manager,
+               [&] { return Reload(command, environment, anchors, engine, state); });
   });
   (*spawner)->FollowOn(loop.get(), [&] {
     LogError("the process that starts commands has ended, so the server ends");
     stop();
   });
+  // Before all that a reload uses is gone.
+  const Finally unfollowed([&] { (*spawner)->Close(); });
 
   doors.WhenEnding([&] {
     manager.Stopping();
@@ -250,10 +266,7 @@ int RunServe(const ServeCommand& command, const Environment& environment,
     return 1;
   }
   Tell(addresses, command.log_json);
-  manager.Ready("serving");
-  const Watchdog watchdog(manager, loop.get());
-  loop.Run();
-  return 0;
+  return RunUntilEnd(loop, manager);
 }
 
 }  // namespace pa
