@@ -100,11 +100,15 @@ Result<std::vector<ListeningSocket>> SocketsOf(const ServeCommand& command,
   return sockets;
 }
 
+// Afterwards nothing is named relative to where we were started.
 Result<void> OpenThem(std::vector<ListeningSocket>& sockets) {
   for (ListeningSocket& socket : sockets) {
     if (socket.fd) continue;
     PA_TRY(socket, OpenListeningSocket(socket.address));
   }
+  // All that is named relative to it was (StartDirectory); to stay would keep somebody from
+  // unmounting it.
+  if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   return {};
 }
 
@@ -152,14 +156,16 @@ Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& env
   return order;
 }
 
-// What changes, for as long as both last.
-void TellClients(Engine& engine, ServerState& state) {
+// Tells clients what changes, for as long as both last.
+void Begin(Engine& engine, ServerState& state) {
   engine.WhenTargetsChange([&state] {
     state.open.ListChanged(ListKind::kTools);
     state.open.ListChanged(ListKind::kPrompts);
   });
   engine.WhenResultsChange([&state] { state.open.ListChanged(ListKind::kResources); });
   engine.WhenResultGrows([&state](const std::string& uri) { state.open.ResourceUpdated(uri); });
+  engine.FollowMounts();
+  engine.UndoEdits();
 }
 
 int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
@@ -217,12 +223,12 @@ int RunServe(const ServeCommand& command, const Environment& environment,
     for (const std::string& line : parts.error()) LogError(line);
     return Failed("", *sockets);
   }
+  if (const Result<void> bounds = (*spawner)->AwaitBounds(); !bounds) {
+    return Failed(bounds.error().Message(), *sockets);
+  }
   if (const Result<void> opened = OpenThem(*sockets); !opened) {
     return Failed(opened.error().Message(), *sockets);
   }
-  // All that is named relative to it was (StartDirectory); to stay would keep somebody from
-  // unmounting it.
-  if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
   Loop loop;
   parts->spawner = spawner->get();
@@ -231,10 +237,7 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   order->sockets = *std::move(sockets);
   Doors doors(engine.services(), state, *std::move(order));
-  TellClients(engine, state);
-  engine.FollowMounts();
-  engine.UndoEdits();
-
+  Begin(engine, state);
   ServiceManager manager = ManagerOf(addresses, environment);
   const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);

@@ -224,15 +224,20 @@ class Server {
     const UniqueFd socket(packet.count > 0 ? packet.descriptors[0] : -1);
     for (std::size_t i = 1; i < packet.count; ++i) close(packet.descriptors[i]);
     if (packet.size <= 0) return false;
-    const bool whole = packet.size == sizeof(request) && !packet.cut &&
-                       request.magic == SpawnerRequest::kMagic && socket &&
-                       request.kind == SpawnerRequest::Kind::kStart &&
-                       request.helper <= Helper::kJanitor;
-    if (!whole) {
+    if (!loaded_) OnLoaded();
+    const bool sound =
+        packet.size == sizeof(request) && !packet.cut && request.magic == SpawnerRequest::kMagic;
+    if (sound && request.kind == SpawnerRequest::Kind::kLoad) {
+      const Result<Bounds> bounds = BoundsIn(*loaded_);
+      Send(sockets_.start.get(), {.sys_errno = bounds ? 0 : EIO},
+           bounds ? "" : bounds.error().subject);
+      return true;
+    }
+    if (!sound || !socket || request.kind != SpawnerRequest::Kind::kStart ||
+        request.helper > Helper::kJanitor) {
       Send(sockets_.start.get(), {.sys_errno = EINVAL}, "request");
       return true;
     }
-    if (!loaded_) OnLoaded();
     const Started started =
         StartHelper(request.helper, socket.get(), [this] { return BoundsIn(*loaded_); });
     if (!started.error) {

@@ -120,8 +120,17 @@ void SpawnerProcess::End() {
 }
 
 Result<pid_t> SpawnerProcess::Start(Helper helper, int socket) {
-  const SpawnerRequest request{.kind = SpawnerRequest::Kind::kStart, .helper = helper};
-  if (SendPacket(start_.get(), AsBytes(request), {&socket, 1}, MSG_NOSIGNAL) < 0) {
+  return Exchange({.kind = SpawnerRequest::Kind::kStart, .helper = helper}, {&socket, 1});
+}
+
+Result<void> SpawnerProcess::AwaitBounds() {
+  PA_TRY_VOID(Exchange({.kind = SpawnerRequest::Kind::kLoad}, {}));
+  return {};
+}
+
+Result<pid_t> SpawnerProcess::Exchange(const SpawnerRequest& request,
+                                       std::span<const int> descriptors) {
+  if (SendPacket(start_.get(), AsBytes(request), descriptors, MSG_NOSIGNAL) < 0) {
     return std::unexpected(Error("spawner", "send", errno));
   }
   if (!Readable(start_.get())) {

@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class SpawnerProcess : public Spawner {
   SpawnerProcess(const SpawnerProcess&) = delete;
   SpawnerProcess& operator=(const SpawnerProcess&) = delete;
 
+  // Blocks until it has read the policy. An error: it could not be read, so nothing can be started.
+  Result<void> AwaitBounds();
   // Never keeps the loop running.
   void FollowOn(uv_loop_t* loop, std::function<void()> on_end);
   // No more of `on_end`, and whoever waits gets ECANCELED.
@@ -53,6 +56,7 @@ class SpawnerProcess : public Spawner {
     Completion<Result<bool>>* done;
   };
   SpawnerProcess(pid_t pid, UniqueFd start, UniqueFd look);
+  Result<pid_t> Exchange(const SpawnerRequest& request, std::span<const int> descriptors);
   Task<Result<bool>> Ask(SpawnerRequest::Kind kind, std::string directory);
   void SendNext();
   void OnReply();

@@ -1,7 +1,8 @@
 // How the server and its spawner speak: packets of two SOCK_SEQPACKET sockets (base/packet.h), one
 // request and one reply at a time on each.
 //
-//    start    SpawnerRequest kStart, descriptor: the helper's socket → SpawnerReply with its pid
+//    start    SpawnerRequest kStart, descriptor: the helper's socket → SpawnerReply with its pid;
+//             kLoad → SpawnerReply once the policy was read for the first time
 //    look     SpawnerRequest kLoad, or kLook with the name of a directory behind it → SpawnerReply
 //
 // Behind a reply follows a text: of an error its subject, of kLoad and kLook the packed list of
