@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -168,14 +169,13 @@ void Begin(Engine& engine, ServerState& state) {
   engine.UndoEdits();
 }
 
-int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
+void Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
   if (!why.empty()) LogError(why);
   for (const ListeningSocket& socket : sockets) {
     RemoveSocketFile(socket);
     if (!socket.fd) continue;
     AnswerWaiting(socket.fd.get(), PlainAnswer(503, "the server cannot start; its log says why"));
   }
-  return 1;
 }
 
 // First what bounds the helpers; if that cannot be read, nothing is changed.
@@ -195,6 +195,47 @@ int RunUntilEnd(Loop& loop, ServiceManager& manager) {
   return 0;
 }
 
+// What a server is made of, before there is a loop.
+struct ServerParts {
+  std::vector<ListeningSocket> sockets;
+  Anchors anchors;
+  Doors::Order order;
+  EngineParts parts;
+};
+
+// Nothing: it cannot start, and has said why.
+std::optional<ServerParts> PrepareServer(const ServeCommand& command,
+                                         const Environment& environment,
+                                         Result<std::unique_ptr<SpawnerProcess>>& spawner) {
+  Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
+  const auto failed = [&](const std::string& why) -> std::optional<ServerParts> {
+    const std::vector<ListeningSocket> none;
+    Failed(why, sockets ? *sockets : none);
+    return std::nullopt;
+  };
+  if (!sockets) return failed(sockets.error().Message());
+  Anchors anchors = AnchorsOfSockets(*sockets);
+  Result<Doors::Order> order = OrderOf(command, environment);
+  if (!order) return failed(order.error().Message());
+  if (command.tokens) {
+    anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
+  }
+  if (!spawner) return failed(spawner.error().Message());
+  auto parts = LoadEngineParts(command.common, environment, anchors);
+  if (!parts) {
+    for (const std::string& line : parts.error()) LogError(line);
+    return failed("");
+  }
+  if (const Result<void> bounds = (*spawner)->AwaitBounds(); !bounds) {
+    return failed(bounds.error().Message());
+  }
+  if (const Result<void> opened = OpenThem(*sockets); !opened) {
+    return failed(opened.error().Message());
+  }
+  parts->spawner = spawner->get();
+  return ServerParts{*std::move(sockets), std::move(anchors), *std::move(order), *std::move(parts)};
+}
+
 }  // namespace
 
 LoadBounds BoundsOfServer(int argc, char** argv) {
@@ -209,34 +250,16 @@ LoadBounds BoundsOfServer(int argc, char** argv) {
 
 int RunServe(const ServeCommand& command, const Environment& environment,
              Result<std::unique_ptr<SpawnerProcess>> spawner) {
-  Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
-  if (!sockets) return Failed(sockets.error().Message(), {});
-  Anchors anchors = AnchorsOfSockets(*sockets);
-  Result<Doors::Order> order = OrderOf(command, environment);
-  if (!order) return Failed(order.error().Message(), *sockets);
-  if (command.tokens) {
-    anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
-  }
-  if (!spawner) return Failed(spawner.error().Message(), *sockets);
-  auto parts = LoadEngineParts(command.common, environment, anchors);
-  if (!parts) {
-    for (const std::string& line : parts.error()) LogError(line);
-    return Failed("", *sockets);
-  }
-  if (const Result<void> bounds = (*spawner)->AwaitBounds(); !bounds) {
-    return Failed(bounds.error().Message(), *sockets);
-  }
-  if (const Result<void> opened = OpenThem(*sockets); !opened) {
-    return Failed(opened.error().Message(), *sockets);
-  }
-  const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
+  std::optional<ServerParts> made = PrepareServer(command, environment, spawner);
+  if (!made) return 1;
+  const Anchors& anchors = made->anchors;
+  const std::vector<ListenAddress> addresses = AddressesOf(made->sockets);
   Loop loop;
-  parts->spawner = spawner->get();
-  Engine engine(loop.get(), std::move(*parts), environment);
+  Engine engine(loop.get(), std::move(made->parts), environment);
   engine.Follow();
   ServerState state = NewServerState(*engine.policy(), command.text_only);
-  order->sockets = *std::move(sockets);
-  Doors doors(engine.services(), state, *std::move(order));
+  made->order.sockets = std::move(made->sockets);
+  Doors doors(engine.services(), state, std::move(made->order));
   Begin(engine, state);
   ServiceManager manager = ManagerOf(addresses, environment);
   const auto stop = [&] { doors.Shutdown(); };
