@@ -21,6 +21,7 @@ using std::chrono::steady_clock;
 // The spawner reads the policy and the repository each time.
 constexpr std::chrono::seconds kAskAgain{5};
 constexpr std::size_t kMaxAsked = 256;
+constexpr std::size_t kMaxPlaces = 1024;
 
 // What OwnConfiguration of the spawner grants.
 std::vector<std::string> ConfigurationPaths(const policy::Policy& policy) {
@@ -48,6 +49,12 @@ void PlaceWatch::Follow(std::vector<std::string> paths) {
   places_.clear();
   for (std::string& path : paths) places_.push_back({.path = std::move(path)});
   looked_ = false;
+}
+
+void PlaceWatch::Add(const std::string& path) {
+  const bool known = std::ranges::find(places_, path, &Place::path) != places_.end();
+  if (known || places_.size() >= kMaxPlaces) return;
+  places_.push_back(At(path));
 }
 
 void PlaceWatch::Look() {
@@ -86,6 +93,11 @@ void ReachingJanitor::Prepare() {
     within_.push_back({policy::ResolvePath(file), Access::kRead, ""});
     chores.push_back(file);
     commands.push_back(file);
+  }
+  for (std::string& file :
+       PathsOf(policy::GitConfigurationGrants(policy->home, policy->config_home))) {
+    chores.push_back(file);
+    commands.push_back(std::move(file));
   }
   chores_.Follow(std::move(chores));
   commands_.Follow(std::move(commands));
@@ -163,8 +175,12 @@ Task<bool> ReachingJanitor::Reach(std::string directory, std::vector<std::string
   const auto before = asked_.find(question);
   if (before != asked_.end() && steady_clock::now() - before->second < kAskAgain) co_return true;
   if (asked_.size() >= kMaxAsked) asked_.clear();
-  Task<Result<bool>> asking = spawner_->Reach(std::move(directory), std::move(outside));
+  Task<Result<bool>> asking = spawner_->Reach(std::move(directory), outside);
   const Result<bool> added = co_await asking;
+  for (const std::string& path : outside) {
+    chores_.Add(path);
+    commands_.Add(path);
+  }
   asked_[question] = steady_clock::now();
   if (!added) LogWarning(added.error().Message());
   if (added && *added) RenewAll();

@@ -29,6 +29,7 @@ namespace pa {
 class PlaceWatch {
  public:
   void Follow(std::vector<std::string> paths);
+  void Add(const std::string& path);  // looked at from now on
   // Looks now, if Forget was called since.
   void Look();
   void Forget() { looked_ = false; }
