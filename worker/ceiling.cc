@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/try.h"
+#include "worker/wire.h"
 
 namespace pa::worker {
 namespace {
@@ -89,26 +90,31 @@ SysResult<void> CheckNetwork(const CeilingView& ceiling, Network network) {
   return full ? Beyond("network") : SysResult<void>();
 }
 
+// As the wire has them, so that none is forgotten here.
+struct NamedLimits {
+  static constexpr std::size_t kMost = 16;
+  const char* names[kMost] = {};
+  std::uint64_t values[kMost] = {};
+  std::size_t count = 0;
+  bool Number(const char* name, std::uint64_t value) {
+    if (count == kMost) return false;
+    names[count] = name;
+    values[count++] = value;
+    return true;
+  }
+};
+
 SysResult<void> CheckLimits(const SpecView& spec, const CeilingView& ceiling) {
-  struct Limit {
-    const char* name;
-    std::uint64_t sandbox::ResourceLimits::* value;
-  };
-  constexpr Limit kLimits[] = {
-      {"cpu_seconds", &sandbox::ResourceLimits::cpu_seconds},
-      {"memory_bytes", &sandbox::ResourceLimits::memory_bytes},
-      {"processes", &sandbox::ResourceLimits::processes},
-      {"open_files", &sandbox::ResourceLimits::open_files},
-      {"file_bytes", &sandbox::ResourceLimits::file_bytes},
-      {"wall_time_ms", &sandbox::ResourceLimits::wall_time_ms},
-      {"grace_ms", &sandbox::ResourceLimits::grace_ms},
-  };
-  for (const Limit& limit : kLimits) {
-    const std::uint64_t most = ceiling.limits.*limit.value;
-    const std::uint64_t asked = spec.limits.*limit.value;
+  NamedLimits asked;
+  NamedLimits most;
+  if (!VisitLimits(asked, spec.limits) || !VisitLimits(most, ceiling.limits)) {
+    return Beyond("limits");
+  }
+  for (std::size_t i = 0; i < asked.count; ++i) {
     // Who works alone starts nobody (IsAlone).
-    const bool counts = limit.value != &sandbox::ResourceLimits::processes || !IsAlone(spec.action);
-    if (counts && most != 0 && (asked == 0 || asked > most)) return Beyond(limit.name);
+    const bool counts = asked.names[i] != std::string_view("processes") || !IsAlone(spec.action);
+    const bool more = asked.values[i] == 0 || asked.values[i] > most.values[i];
+    if (counts && most.values[i] != 0 && more) return Beyond(asked.names[i]);
   }
   return {};
 }

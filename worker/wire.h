@@ -35,6 +35,17 @@ inline constexpr std::size_t kBpfInstruction = 8;                    // sizeof(s
 inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXINSNS
 
 // `Io` has one method for each kind of value; each returns whether to continue.
+template <typename Io, typename Limits>
+constexpr bool VisitLimits(Io& io, Limits& limits) {
+  return io.Number("cpu_seconds", limits.cpu_seconds) &&    //
+         io.Number("memory_bytes", limits.memory_bytes) &&  //
+         io.Number("processes", limits.processes) &&        //
+         io.Number("open_files", limits.open_files) &&      //
+         io.Number("file_bytes", limits.file_bytes) &&      //
+         io.Number("wall_time_ms", limits.wall_time_ms) &&  //
+         io.Number("grace_ms", limits.grace_ms);
+}
+
 template <typename Io, typename Spec>
 constexpr bool VisitSpec(Io& io, Spec& spec) {
   return io.Enum("action", spec.action, 1, 6) &&                  //
@@ -49,13 +60,7 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.Number("read_bytes", spec.read_bytes) &&              //
          io.Grants("paths", spec.paths) &&                        //
          io.Enum("network", spec.network, 0, 2) &&                //
-         io.Number("cpu_seconds", spec.limits.cpu_seconds) &&     //
-         io.Number("memory_bytes", spec.limits.memory_bytes) &&   //
-         io.Number("processes", spec.limits.processes) &&         //
-         io.Number("open_files", spec.limits.open_files) &&       //
-         io.Number("file_bytes", spec.limits.file_bytes) &&       //
-         io.Number("wall_time_ms", spec.limits.wall_time_ms) &&   //
-         io.Number("grace_ms", spec.limits.grace_ms) &&           //
+         VisitLimits(io, spec.limits) &&                          //
          io.Number("umask", spec.umask) &&                        //
          io.Blob("seccomp_program", spec.seccomp_program) &&      //
          io.Flag("has_ruleset_fd", spec.has_ruleset_fd) &&        //
@@ -73,16 +78,10 @@ constexpr bool VisitLaunch(Io& io, Spec& spec) {
 
 template <typename Io, typename Spec>
 constexpr bool VisitCeiling(Io& io, Spec& spec) {
-  return io.Flag("views", spec.views) &&                         //
-         io.Grants("paths", spec.paths) &&                       //
-         io.Enum("network", spec.network, 0, 2) &&               //
-         io.Number("cpu_seconds", spec.limits.cpu_seconds) &&    //
-         io.Number("memory_bytes", spec.limits.memory_bytes) &&  //
-         io.Number("processes", spec.limits.processes) &&        //
-         io.Number("open_files", spec.limits.open_files) &&      //
-         io.Number("file_bytes", spec.limits.file_bytes) &&      //
-         io.Number("wall_time_ms", spec.limits.wall_time_ms) &&  //
-         io.Number("grace_ms", spec.limits.grace_ms) &&          //
+  return io.Flag("views", spec.views) &&            //
+         io.Grants("paths", spec.paths) &&          //
+         io.Enum("network", spec.network, 0, 2) &&  //
+         VisitLimits(io, spec.limits) &&            //
          io.Blobs("programs", spec.programs);
 }
 
