@@ -19,6 +19,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/packet.h"
 #include "base/try.h"
@@ -109,18 +110,6 @@ void Limit(int resource, rlim_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// Nothing else of ours is open to it.
-void KeepOnly(const std::vector<int>& descriptors) {
-  unsigned next = 0;
-  for (const int fd : descriptors) {
-    if (const auto keep = static_cast<unsigned>(fd); keep >= next) {
-      if (keep > next) close_range(next, keep - 1, 0);
-      next = keep + 1;
-    }
-  }
-  close_range(next, ~0u, 0);
-}
-
 struct Order {
   std::string chore;
   std::vector<std::string> read;
@@ -184,8 +173,7 @@ void Reply(const Received& received, int sys_errno, int process) {
   std::vector<int> kept = {
       0, 1, 2, received->input.get(), received->answer.get(), received->done.get()};
   for (const UniqueFd& fd : received->descriptors) kept.push_back(fd.get());
-  std::ranges::sort(kept);
-  KeepOnly(kept);
+  if (!CloseAllBut(std::move(kept))) _exit(1);
   const int done = received->done.get();
   Work(std::move(*received), trade);
   static_cast<void>(WriteAll(done, "d"));

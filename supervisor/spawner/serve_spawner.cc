@@ -22,6 +22,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/pack.h"
 #include "base/packet.h"
@@ -110,12 +111,10 @@ class Loader {
 };
 
 // What the server has open is the client's, or a socket on which it listens. Our stderr stays.
-Result<void> CloseAllBut(const SpawnerSockets& sockets) {
-  const auto [low, high] = std::minmax(
-      {static_cast<unsigned>(sockets.start.get()), static_cast<unsigned>(sockets.look.get())});
-  if (low > 3) close_range(3, low - 1, 0);
-  if (high > low + 1) close_range(low + 1, high - 1, 0);
-  close_range(high + 1, ~0u, 0);
+Result<void> LeaveBehind(const SpawnerSockets& sockets) {
+  if (!CloseAllBut({0, 1, 2, sockets.start.get(), sockets.look.get()})) {
+    return std::unexpected(Error("close_range", "spawner", errno));
+  }
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (dup2(null.get(), STDIN_FILENO) < 0 || dup2(null.get(), STDOUT_FILENO) < 0) {
     return std::unexpected(Error("dup2", "/dev/null", errno));
@@ -269,7 +268,7 @@ class Server {
 
 int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
   prctl(PR_SET_NAME, "pa-spawner");
-  if (!CloseAllBut(sockets)) return 1;
+  if (!LeaveBehind(sockets)) return 1;
   // To stay would keep somebody from unmounting it.
   if (chdir("/") != 0) return 1;
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
