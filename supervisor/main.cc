@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <expected>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -138,15 +140,16 @@ int main(int argc, char** argv) {
     return pa::ServeJanitor(pa::RunChores());
   }
   pa::OpenStandardStreams();
-  pa::SpawnerOr spawner = nullptr;
+  pa::SpawnerOr spawner = std::unexpected(pa::Error("spawner", "only `serve` has one", EINVAL));
+  // Both before the spawner, which looks up users, and whose helpers have that limit, too.
+  pa::RaiseDescriptorLimit();
+  pa::LookUpUsersInFilesAlone();
   // Before there is much memory, of which the spawner would keep its own.
   if (argc >= 2 && std::string_view(argv[1]) == "serve") {
     static_cast<void>(pa::StartDirectory());
     spawner = pa::SpawnerProcess::Fork(pa::BoundsOfServer(argc, argv));
   }
-  pa::RaiseDescriptorLimit();
   pa::KeepMemoryReserve();
-  pa::LookUpUsersInFilesAlone();
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
