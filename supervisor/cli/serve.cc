@@ -101,15 +101,11 @@ Result<std::vector<ListeningSocket>> SocketsOf(const ServeCommand& command,
   return sockets;
 }
 
-// Afterwards nothing is named relative to where we were started.
 Result<void> OpenThem(std::vector<ListeningSocket>& sockets) {
   for (ListeningSocket& socket : sockets) {
     if (socket.fd) continue;
     PA_TRY(socket, OpenListeningSocket(socket.address));
   }
-  // All that is named relative to it was (StartDirectory); to stay would keep somebody from
-  // unmounting it.
-  if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   return {};
 }
 
@@ -232,6 +228,9 @@ std::optional<ServerParts> PrepareServer(const ServeCommand& command,
   if (const Result<void> opened = OpenThem(*sockets); !opened) {
     return failed(opened.error().Message());
   }
+  // All that is named relative to it was (StartDirectory); to stay would keep somebody from
+  // unmounting it.
+  if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   parts->spawner = spawner->get();
   return ServerParts{*std::move(sockets), std::move(anchors), *std::move(order), *std::move(parts)};
 }

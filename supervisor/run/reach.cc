@@ -23,7 +23,8 @@ constexpr std::chrono::seconds kAskAgain{5};
 constexpr std::size_t kMaxAsked = 256;
 constexpr std::size_t kMaxPlaces = 1024;
 
-// What OwnConfiguration of the spawner grants.
+// Of what the spawner grants (OwnConfiguration), the files that need not be there yet: PlaceWatch
+// sees them come.
 std::vector<std::string> ConfigurationPaths(const policy::Policy& policy) {
   std::vector<std::string> paths = {"/etc/gitconfig"};
   if (!policy.home.empty()) paths.push_back(policy.home + "/.gitconfig");
@@ -167,13 +168,13 @@ Task<bool> ReachingJanitor::Cover(std::string directory, std::vector<PathGrant> 
   co_return reached;
 }
 
-// False: it cannot be. Whoever asks goes on: what is refused then says so.
+// False: it cannot be, or nobody asked now. Whoever asks goes on: what is refused then says so.
 Task<bool> ReachingJanitor::Reach(std::string directory, std::vector<std::string> outside) {
   if (outside.empty()) co_return true;
   std::string question = directory;
   for (const std::string& path : outside) question += '\0' + path;
   const auto before = asked_.find(question);
-  if (before != asked_.end() && steady_clock::now() - before->second < kAskAgain) co_return true;
+  if (before != asked_.end() && steady_clock::now() - before->second < kAskAgain) co_return false;
   if (asked_.size() >= kMaxAsked) asked_.clear();
   Task<Result<bool>> asking = spawner_->Reach(std::move(directory), outside);
   const Result<bool> added = co_await asking;

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "base/path_stamp.h"
 #include "policy/policy.h"
 #include "sandbox/confinement.h"
 #include "supervisor/janitor/janitor_process.h"
