@@ -116,6 +116,7 @@ Result<void> LeaveBehind(const SpawnerSockets& sockets) {
     return std::unexpected(Error("close_range", "spawner", errno));
   }
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return std::unexpected(Error("open", "/dev/null", errno));
   if (dup2(null.get(), STDIN_FILENO) < 0 || dup2(null.get(), STDOUT_FILENO) < 0) {
     return std::unexpected(Error("dup2", "/dev/null", errno));
   }

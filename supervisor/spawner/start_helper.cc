@@ -105,6 +105,7 @@ Result<void> Become(Helper helper, int socket, const std::function<Result<Bounds
     ceiling = Above(file.get());
   }
   const UniqueFd opened(open("/dev/null", O_RDWR | O_CLOEXEC));
+  PA_TRY_VOID(Check("open /dev/null", opened.get()));
   const UniqueFd null = Above(opened.get());
   PA_TRY_VOID(Place(null.get(), STDIN_FILENO));
   PA_TRY_VOID(Place(null.get(), STDOUT_FILENO));
