@@ -2,6 +2,7 @@
 // server, judged by the files and by git itself outside; and beside it what a recipe may do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -763,15 +764,58 @@ class SavedMeanwhile : public SealedPaths {
     SealedPaths::SetUp();
     WriteText(root_ / ".mcp.json", "before\n");
   }
-  // As editors and git do; the command goes on when it is done, and seen. The server reads one
-  // request in a turn of its loop. The turn of the first may have begun before, that of the second
-  // tells of the rename, perhaps after the request, and that is over when the third is read. Then
-  // the janitor reads the file.
+  // The janitor reads what takes the place of a file. What a command does before that is nobody's
+  // for certain, so a test waits until the file was read and closed.
+  class Reading {
+   public:
+    explicit Reading(const fs::path& file)
+        : file_(file.filename()), inotify_(inotify_init1(IN_CLOEXEC)) {
+      constexpr std::uint32_t kMask = IN_MOVED_TO | IN_CLOSE_NOWRITE;
+      EXPECT_GE(inotify_add_watch(inotify_.get(), file.parent_path().c_str(), kMask), 0);
+    }
+    void Await() {
+      while (!Next()) {
+      }
+    }
+
+   private:
+    static constexpr int kPatienceMs = 30'000;
+    // Whether it was closed since it was renamed.
+    bool Next() {
+      alignas(inotify_event) std::array<char, 4096> events;
+      pollfd readable{inotify_.get(), POLLIN, 0};
+      if (poll(&readable, 1, kPatienceMs) != 1) {
+        ADD_FAILURE() << file_ << " is not read";
+        return true;
+      }
+      const ssize_t size = read(inotify_.get(), events.data(), events.size());
+      bool closed = false;
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+        if (event->len == 0 || file_ != event->name) continue;
+        if ((event->mask & IN_MOVED_TO) != 0) moved_ = true;
+        closed = closed || (moved_ && (event->mask & IN_CLOSE_NOWRITE) != 0);
+      }
+      return closed;
+    }
+    std::string file_;
+    UniqueFd inotify_;
+    bool moved_ = false;
+  };
+  // As editors and git do; the command goes on when it is done, and seen.
+  template <typename Outside>
+  void Replacing(const std::string& file, Outside outside) {
+    Reading reading(root_ / file);
+    outside();
+    reading.Await();
+    // The janitor's answer has yet to come to the server.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 3; ++i) client_.Request("ping");
+  }
   void Replace(const std::string& file, std::string_view text) {
     WriteText(root_ / "new", text);
-    fs::rename(root_ / "new", root_ / file);
-    for (int i = 0; i < 3; ++i) client_.Request("ping");
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    Replacing(file, [&] { fs::rename(root_ / "new", root_ / file); });
   }
   template <typename Outside>
   Json While(Outside outside, const std::string& then) {
@@ -823,8 +867,9 @@ TEST_F(SavedMeanwhile, WhatTheUserRemovesIsGone) {
 }
 
 TEST_F(SavedMeanwhile, SoDoesWhatGitConfigures) {
+  const auto configure = [&] { project_.Git({"config", "user.name", "Ann"}); };
   const Json result =
-      While([&] { project_.Git({"config", "user.name", "Ann"}); }, "git config core.x y; true");
+      While([&] { Replacing(".git/config", configure); }, "git config core.x y; true");
   EXPECT_FALSE(Names(result, ".git/hooks")) << result;
   EXPECT_NE(ReadText(root_ / ".git/config").find("Ann"), std::string::npos);
   EXPECT_EQ(ReadText(root_ / ".git/config").find("x = y"), std::string::npos) << result;
