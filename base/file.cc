@@ -45,6 +45,14 @@ Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes) {
   return ReadFileFrom(fd.get(), path, max_bytes);
 }
 
+Result<UniqueFd> OpenToRead(const std::string& path) { return OpenRegular(path, O_RDONLY); }
+
+Result<std::string> ReadFileBy(const OpenFile& open, const std::string& path,
+                               std::size_t max_bytes) {
+  PA_TRY(const UniqueFd fd, open(path));
+  return ReadFileFrom(fd.get(), path, max_bytes);
+}
+
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes) {
   struct stat status;
   if (fstat(fd, &status) != 0) return std::unexpected(Error("fstat", name, errno));

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode = 0
 // Reads the whole file; EFBIG if it is longer than `max_bytes`. Anything but a regular file is
 // EINVAL, so that a FIFO cannot block us.
 Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes);
+// The same of a file that `open` opens to be read: OpenToRead, or somebody who has the right to.
+using OpenFile = std::function<Result<UniqueFd>(const std::string& path)>;
+Result<UniqueFd> OpenToRead(const std::string& path);
+Result<std::string> ReadFileBy(const OpenFile& open, const std::string& path,
+                               std::size_t max_bytes);
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes);
 
 // A memfd that holds `content`, is at offset 0 and can never change: it is sealed against write,

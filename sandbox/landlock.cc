@@ -52,6 +52,8 @@ std::uint64_t RightsFor(Access access) {
   if (Has(access, Access::kWrite)) rights |= kWriteRights;
   if (Has(access, Access::kDevice)) rights |= kIoctlDev;
   if (Has(access, Access::kTruncate)) rights |= kTruncate;
+  if (Has(access, Access::kList)) rights |= kReadDir;
+  if (Has(access, Access::kRemove)) rights |= kRemoveDir;
   return rights;
 }
 
@@ -112,6 +114,12 @@ LandlockRights HandledRights(int abi, Network network) {
 
 SysResult<UniqueFd> CreateRuleset(int abi, Network network) {
   return Create(HandledRights(abi, network));
+}
+
+SysResult<UniqueFd> CreateServerRuleset(int abi, Network network) {
+  LandlockRights rights = HandledRights(abi, network);
+  if (abi >= 6) rights.scoped = kScopeAbstractUnix;
+  return Create(rights);
 }
 
 SysResult<UniqueFd> CreateScopeRuleset(int abi) {

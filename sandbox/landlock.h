@@ -43,6 +43,8 @@ LandlockRights HandledRights(int abi, Network network);
 // A ruleset that denies HandledRights and grants nothing yet. Close-on-exec. EINVAL if the kernel
 // does not know `abi`.
 SysResult<UniqueFd> CreateRuleset(int abi, Network network);
+// The same for the server, which ends its workers: they are outside, and get its signals.
+SysResult<UniqueFd> CreateServerRuleset(int abi, Network network);
 
 // An outer domain for the guardian: a process inside it can signal only processes inside it. ABI 6.
 SysResult<UniqueFd> CreateScopeRuleset(int abi);

@@ -58,9 +58,11 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
   if (!same) ranges.push_back(std::move(range));
 }
 
-std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile) {
-  const bool tries_newer =
-      profile == SeccompProfile::kFrontDoor || profile == SeccompProfile::kJanitor;
+std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile, Network network) {
+  const bool tries_newer = profile == SeccompProfile::kFrontDoor ||
+                           profile == SeccompProfile::kJanitor ||
+                           profile == SeccompProfile::kServer;
+  const RulesByNumber rules = GroupByNumber(RulesOfListed(profile, network));
   const std::uint32_t otherwise = tries_newer ? kNoSuchCall : SECCOMP_RET_KILL_PROCESS;
   std::set<std::uint32_t> allowed;
   for (const AllowedSyscall& call : OnlySyscalls(profile)) {
@@ -71,7 +73,7 @@ std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile) {
   AppendMerged({0, otherwise, {}}, ranges);
   for (const std::uint32_t number : allowed) {
     if (ranges.back().first == number) ranges.pop_back();
-    AppendMerged({number, SECCOMP_RET_ALLOW, {}}, ranges);
+    AppendMerged(Decide(static_cast<int>(number), rules), ranges);
     AppendMerged({number + 1, otherwise, {}}, ranges);
   }
   return ranges;
@@ -98,7 +100,7 @@ Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, i
   const bool listed = !OnlySyscalls(profile).empty();
   const std::vector<NumberRange> ranges =
       listed
-          ? OnlyTheAllowed(profile)
+          ? OnlyTheAllowed(profile, network)
           : AllButTheRefused(GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight)));
   PA_TRY(std::string program, AssembleBpf(seccomp_arch_native(), ranges));
   return std::make_shared<const std::string>(std::move(program));

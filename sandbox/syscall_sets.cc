@@ -433,9 +433,191 @@ constexpr AllowedSyscall kJanitorSyscalls[] = {
     // clang-format on
 };
 
+// What libuv, the C library and our own code need. By Landlock files are those of the server alone;
+// what Landlock does not cover (modes, owners, times, attributes by name) is missing here.
+constexpr AllowedSyscall kServerSyscalls[] = {
+    // clang-format off
+    {"read", "clients, files, output of commands"},
+    {"readv", "as read"},
+    {"pread64", "as read"},
+    {"preadv", "as read"},
+    {"write", "answers, the log, files of the state"},
+    {"writev", "as write"},
+    {"pwrite64", "as write"},
+    {"pwritev", "as write"},
+    {"open", "by Landlock its own files; with O_PATH any; as openat"},
+    {"openat", "as open"},
+    {"openat2", "as open"},
+    {"close", "what was opened"},
+    {"close_range", "as close"},
+    {"fstat", "what was opened"},
+    {"stat", "what is there; as newfstatat"},
+    {"lstat", "as stat"},
+    {"newfstatat", "as stat"},
+    {"statx", "as stat"},
+    {"statfs", "on which file system"},
+    {"fstatfs", "as statfs"},
+    {"access", "whether the user could; as faccessat2"},
+    {"faccessat", "as access"},
+    {"faccessat2", "as access"},
+    {"readlink", "where a symlink leads; as readlinkat"},
+    {"readlinkat", "as readlink"},
+    {"getcwd", "what a relative path begins with"},
+    {"getdents64", "the names in a directory"},
+    {"lseek", "from the beginning"},
+    {"ftruncate", "memfds and logs"},
+    {"fallocate", "as ftruncate"},
+    {"fsync", "on the disk"},
+    {"fdatasync", "as fsync"},
+    {"syncfs", "as fsync"},
+    {"flock", "one server at a time"},
+    {"fcntl", "flags and seals of a descriptor"},
+    {"dup", "a second descriptor; as dup3"},
+    {"dup2", "as dup"},
+    {"dup3", "as dup"},
+    {"rename", "a whole file in place of another; as renameat2"},
+    {"renameat", "as rename"},
+    {"renameat2", "as rename"},
+    {"link", "as rename"},
+    {"linkat", "as rename"},
+    {"unlink", "files of the state; as unlinkat"},
+    {"unlinkat", "as unlink"},
+    {"rmdir", "as unlink"},
+    {"mkdir", "directories of the state; as mkdirat"},
+    {"mkdirat", "as mkdir"},
+    {"umask", "which it has"},
+    {"fchmod", "of what it could open"},
+    {"memfd_create", "orders and answers"},
+    {"pipe", "output; as pipe2"},
+    {"pipe2", "as pipe"},
+    {"eventfd2", "libuv's loop"},
+    {"epoll_create1", "as eventfd2"},
+    {"epoll_ctl", "as eventfd2"},
+    {"epoll_wait", "as eventfd2"},
+    {"epoll_pwait", "as eventfd2"},
+    {"timerfd_create", "as eventfd2"},
+    {"timerfd_settime", "as eventfd2"},
+    {"poll", "as eventfd2"},
+    {"ppoll", "as poll"},
+    {"select", "as poll"},
+    {"pselect6", "as poll"},
+    {"ioctl", "that a descriptor does not block; what there is to read"},
+    {"inotify_init1", "what users change"},
+    {"inotify_add_watch", "as inotify_init1"},
+    {"inotify_rm_watch", "as inotify_init1"},
+    {"socket", "to systemd and the journal; for a port of a job"},
+    {"socketpair", "to launchers, workers and the janitor"},
+    {"connect", "as socket"},
+    {"bind", "a port of a job"},
+    {"listen", "as bind"},
+    {"accept", "clients; as accept4"},
+    {"accept4", "as accept"},
+    {"sendto", "packets to helpers; answers"},
+    {"sendmsg", "as sendto, with descriptors"},
+    {"sendmmsg", "as sendmsg"},
+    {"recvfrom", "as sendto"},
+    {"recvmsg", "as sendmsg"},
+    {"recvmmsg", "as sendmsg"},
+    {"shutdown", "the end of a connection"},
+    {"getsockopt", "who the other end is"},
+    {"setsockopt", "how much the kernel keeps for it"},
+    {"getsockname", "where it listens"},
+    {"getpeername", "who the other end is"},
+    {"sendfile", "a file to a client; libuv copies with it"},
+    {"copy_file_range", "as sendfile"},
+    {"landlock_create_ruleset", "rulesets for workers"},
+    {"landlock_add_rule", "as landlock_create_ruleset"},
+    {"seccomp", "libseccomp asks what there is"},
+    {"prctl", "names of threads; whose orphans are adopted"},
+    {"kill", "the end of a command"},
+    {"tgkill", "a failed assertion ends this process"},
+    {"pidfd_open", "a process that can be waited for"},
+    {"pidfd_send_signal", "as kill"},
+    {"wait4", "those that have ended"},
+    {"waitid", "as wait4"},
+    {"clone", "threads"},
+    {"set_robust_list", "as clone"},
+    {"rseq", "as clone"},
+    {"membarrier", "as clone"},
+    {"futex", "as clone"},
+    {"sched_yield", "as clone"},
+    {"sched_getaffinity", "how many processors there are"},
+    {"sched_getscheduler", "as clone"},
+    {"sched_getparam", "as clone"},
+    {"sched_setscheduler", "as clone: that of a new thread"},
+    {"getrlimit", "how much it may have open"},
+    {"setrlimit", "as getrlimit"},
+    {"prlimit64", "as getrlimit"},
+    {"getrusage", "what it has used"},
+    {"times", "as getrusage"},
+    {"sysinfo", "how much memory there is"},
+    {"uname", "which kernel this is"},
+    {"brk", "memory"},
+    {"mmap", "as brk"},
+    {"munmap", "as brk"},
+    {"mremap", "as brk"},
+    {"mprotect", "as brk"},
+    {"madvise", "as brk"},
+    {"getrandom", "names and keys"},
+    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
+    {"clock_getres", "as clock_gettime"},
+    {"gettimeofday", "as clock_gettime"},
+    {"time", "as clock_gettime"},
+    {"nanosleep", "as clock_nanosleep"},
+    {"clock_nanosleep", "until something has ended"},
+    {"getpid", "who we are"},
+    {"gettid", "as getpid"},
+    {"getppid", "as getpid"},
+    {"getpgrp", "as getpid"},
+    {"getpgid", "as getpid"},
+    {"getsid", "as getpid"},
+    {"getuid", "as getpid"},
+    {"geteuid", "as getpid"},
+    {"getgid", "as getpid"},
+    {"getegid", "as getpid"},
+    {"getgroups", "as getpid"},
+    {"rt_sigaction", "signals"},
+    {"rt_sigprocmask", "as rt_sigaction"},
+    {"rt_sigreturn", "as rt_sigaction"},
+    {"sigaltstack", "as rt_sigaction"},
+    {"restart_syscall", "as rt_sigaction"},
+    {"exit_group", "the end"},
+    {"exit", "of a thread"},
+    // clang-format on
+};
+
+std::vector<SyscallRule> ServerRules(Network network) {
+  constexpr std::uint32_t kThread = CLONE_THREAD;
+  std::uint32_t families = Set({AF_UNIX});
+  if (network == Network::kFull) families |= Set({AF_INET, AF_NETLINK});
+  std::vector<SyscallRule> rules = {
+      {"clone", EPERM, "a process", Masked(0, kThread, 0)},
+      {"socket", EPERM, "family not needed", NotIn(0, kAllBits, families)},
+      // The session's bus, and whatever else starts programs for its user, speak streams.
+      {"socket", EPERM, "datagrams to systemd and the journal alone", Equal(0, AF_UNIX),
+       NotIn(1, kTypeMask, Set({kDatagram}))},
+      {"socketpair", EPERM, "no datagrams", NotIn(1, kTypeMask, Set({kStream, kSequenced}))},
+      {"prlimit64", EPERM, "limits of others", AnyBit(0), NotNull(2)},
+      {"sched_setscheduler", EPERM, "of another process", AnyBit(0)},
+  };
+  if (network != Network::kFull) {
+    rules.push_back({"bind", EPERM, "no port of a job is served"});
+    rules.push_back({"listen", EPERM, "as bind"});
+  }
+  AddLists(rules);
+  return rules;
+}
+
 }  // namespace
 
+std::vector<SyscallRule> RulesOfListed(SeccompProfile profile, Network network) {
+  return profile == SeccompProfile::kServer ? ServerRules(network) : std::vector<SyscallRule>();
+}
+
 std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile) {
+  if (profile == SeccompProfile::kServer) {
+    return {std::begin(kServerSyscalls), std::end(kServerSyscalls)};
+  }
   if (profile == SeccompProfile::kFrontDoor) {
     return {std::begin(kFrontDoorSyscalls), std::end(kFrontDoorSyscalls)};
   }

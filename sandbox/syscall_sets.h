@@ -7,9 +7,9 @@
 //
 // The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of the
 // calls that they need; any other call kills the worker. No other program runs there that could
-// need more. So are those of the front door (kFrontDoor) and of the janitor's jobs (kJanitor), for
-// which there is no other call: their C library and libuv, which are the system's, try newer calls
-// first.
+// need more. So are those of the front door (kFrontDoor), of the janitor's jobs (kJanitor) and of
+// the server (kServer), for which there is no other call: their C library and libuv, which are the
+// system's, try newer calls first.
 //
 // To refuse a system call: add one line with its reason in syscall_sets.cc, one attempt and its
 // allowed twin in seccomp_compile_test.cc. To allow a newer system call: read what it can do with
@@ -68,12 +68,14 @@ struct SyscallRule {
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight = Sight::kHost);
 
-// The calls that SeccompProfile::kFiles, kFileChanges, kFrontDoor and kJanitor allow; they allow no
-// other.
+// The calls that SeccompProfile::kFiles, kFileChanges, kFrontDoor, kJanitor and kServer allow; they
+// allow no other.
 struct AllowedSyscall {
   const char* name = nullptr;
   const char* reason = nullptr;
 };
 std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile);
+// Those of them that are refused for some arguments, or this time: kServer.
+std::vector<SyscallRule> RulesOfListed(SeccompProfile profile, Network network);
 
 }  // namespace pa::sandbox

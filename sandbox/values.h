@@ -17,6 +17,8 @@ enum class Access : std::uint8_t {
   // Landlock's right to truncate and nothing else. Only together with a seccomp profile that
   // refuses to truncate (SeccompProfile::kSearch).
   kTruncate = 16,
+  kList = 32,    // the names in directories, and not what is in files; kRead has it, too
+  kRemove = 64,  // empty directories; kWrite has it, too
 };
 constexpr Access operator|(Access a, Access b) {
   return static_cast<Access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -43,6 +45,9 @@ enum class SeccompProfile : std::uint8_t {
   kSearch = 4,       // ripgrep: kInspect minus truncation, which its grants leave to seccomp
   kFrontDoor = 5,    // project-actionsd itself: a few calls; there is no other (ENOSYS)
   kJanitor = 6,      // the janitor's jobs: those of files; there is no other (ENOSYS)
+  // The server itself: its loop, files and sockets; there is no other. Nothing is executed, no
+  // process made, no mode or owner changed by name. Network::kFull: it listens for jobs.
+  kServer = 7,
 };
 
 // Whose file system a command sees. A view of its own has no socket that nobody granted, so

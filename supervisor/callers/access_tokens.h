@@ -55,7 +55,9 @@ ServedUsers ServedUser(std::string name);
 
 class AccessTokens {
  public:
-  explicit AccessTokens(ServedUsers users) : users_(std::move(users)) {}
+  // `open`: the file of keys.
+  explicit AccessTokens(ServedUsers users, OpenFile open = OpenToRead)
+      : users_(std::move(users)), keys_(std::move(open)) {}
 
   std::expected<Access, AccessRefusal> Judge(std::string_view token,
                                              const policy::OAuthPolicy& policy,

@@ -31,11 +31,12 @@ class HttpCallers {
  public:
   using Policy = std::shared_ptr<const policy::HttpPolicy>;
 
-  // `tokens`: for longer than this. `front_door`: its user, whose word counts (vouch.h).
+  // `tokens`: for longer than this. `front_door`: its user, whose word counts (vouch.h). `open`:
+  // the file of the issuer's keys.
   HttpCallers(TokenSource& tokens, ServedUsers users, std::function<Policy()> policy,
-              std::optional<uid_t> front_door = {})
+              std::optional<uid_t> front_door = {}, OpenFile open = OpenToRead)
       : tokens_(tokens),
-        access_tokens_(std::move(users)),
+        access_tokens_(std::move(users), std::move(open)),
         policy_(std::move(policy)),
         front_door_(front_door) {}
 

@@ -1,12 +1,10 @@
 #include "supervisor/callers/issuer_keys.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "base/file.h"
 #include "base/try.h"
 
 namespace pa {
@@ -26,7 +24,7 @@ Result<const std::vector<Jwk>*> IssuerKeys::In(const std::string& path) {
 
 // Looked at before it is read: what is written in between is read the next time.
 Result<void> IssuerKeys::Read(const std::string& path) {
-  PA_TRY(const UniqueFd file, OpenRegular(path, O_RDONLY));
+  PA_TRY(const UniqueFd file, open_(path));
   struct stat status{};
   if (fstat(file.get(), &status) != 0) return std::unexpected(Error("fstat", path, errno));
   stamp_ = StampOf(status);

@@ -9,9 +9,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path_stamp.h"
 #include "supervisor/text/jwk_set.h"
 
@@ -19,6 +21,7 @@ namespace pa {
 
 class IssuerKeys {
  public:
+  explicit IssuerKeys(OpenFile open = OpenToRead) : open_(std::move(open)) {}
   // Until the next call.
   Result<const std::vector<Jwk>*> In(const std::string& path);
   // Of the file as it was read.
@@ -27,6 +30,7 @@ class IssuerKeys {
  private:
   Result<void> Read(const std::string& path);
 
+  OpenFile open_;
   std::string path_;  // "": nothing is read
   PathStamp stamp_;
   std::vector<Jwk> keys_;

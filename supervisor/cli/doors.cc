@@ -33,10 +33,10 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
     : services_(services),
       state_(state),
       order_(std::move(order)),
-      tokens_(order_.token_path),
+      tokens_(order_.token_path, order_.open),
       callers_(
           tokens_, ServedUser(order_.user), [this] { return HttpPolicyOf(services_.policy()); },
-          order_.front_door),
+          order_.front_door, order_.open),
       sweeper_(services.loop),
       revoked_(services.loop),
       idle_(services.loop),
@@ -210,7 +210,7 @@ void Doors::EndIfIdle() {
 }
 
 void Doors::Close() {
-  for (const ListeningSocket& socket : order_.sockets) RemoveSocketFile(socket);
+  for (const ListeningSocket& socket : order_.sockets) order_.remove(socket);
   if (stdio_) stdio_->Close([] {});
 }
 

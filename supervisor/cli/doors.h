@@ -40,6 +40,9 @@ class Doors {
     bool stdio = false;
     std::vector<ListeningSocket> sockets = {};
     std::string token_path = {};
+    OpenFile open = OpenToRead;  // the files of tokens and of an issuer's keys
+    // Removes the file of a socket, at the end.
+    std::function<void(const ListeningSocket&)> remove = RemoveSocketFile;
     std::string user = {};                 // as whom this server runs
     std::optional<uid_t> front_door = {};  // whose Unix connections bring other callers
     // Ends the server after that time without a connection, a session, a call or a job.

@@ -17,10 +17,12 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/doors.h"
+#include "supervisor/cli/server_reach.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/service_manager.h"
+#include "supervisor/spawner/confine_server.h"
 #include "supervisor/spawner/elsewhere.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/state_directory.h"
@@ -39,8 +41,11 @@ constexpr char kUnchanged[] = "policy not changed: the previous policy stays in 
 // SIGHUP: all or nothing; calls in flight end under the policy under which they began. The outcome
 // is for people.
 std::string Reload(const ServeCommand& command, const Environment& environment,
-                   const Anchors& anchors, Engine& engine, const ServerState& state) {
+                   const Anchors& anchors, const OpenFile& open, Engine& engine,
+                   const ServerState& state) {
   policy::PolicySources sources = SourcesOf(command.common, environment);
+  sources.open = open;
+  sources.opens_nothing = true;
   sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
   policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   if (!loaded.policy) {
@@ -57,6 +62,20 @@ std::string Reload(const ServeCommand& command, const Environment& environment,
   LogInfo("policy read again");
   state.open.PolicyChanged(*before);
   return "policy read again";
+}
+
+std::string TokensOf(const ServeCommand& command, const Environment& environment) {
+  return command.tokens ? AbsoluteFromStart(*command.tokens) : TokenPath(StateHome(environment));
+}
+
+std::vector<std::string> OwnFilesOf(const ServeCommand& command, const Environment& environment,
+                                    const policy::Policy& policy) {
+  const policy::PolicySources sources = SourcesOf(command.common, environment);
+  std::vector<std::string> files = {sources.administrator_file,
+                                    sources.user_file.value_or(sources.default_user_file),
+                                    TokensOf(command, environment)};
+  if (!policy.http.oauth.jwks.empty()) files.push_back(policy.http.oauth.jwks);
+  return files;
 }
 
 // Without the anchors of sockets and tokens, which take nothing from what is granted.
@@ -76,6 +95,12 @@ Result<Bounds> BoundsOf(const ServeCommand& command, const Environment& environm
   const std::string state_home = StateHome(environment);
   bounds.ceiling = policy::CeilingOf(*loaded.policy, StateOf(state_home));
   bounds.elsewhere = FindElsewhere(loaded.policy, state_home, directories);
+  bounds.own = OwnFilesOf(command, environment, *loaded.policy);
+  for (const ListenAddress& address : command.listen) {
+    if (address.kind == Kind::kUnix) bounds.sockets.push_back(AbsoluteFromStart(address.path));
+  }
+  bounds.directories = WrittenDirectories(*loaded.policy, state_home, bounds.tmp_base);
+  bounds.identity = loaded.policy->git.inherit_identity;
   return bounds;
 }
 
@@ -142,8 +167,7 @@ void Tell(const std::vector<ListenAddress>& addresses, bool log_json) {
 Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& environment) {
   Doors::Order order{.stdio = command.listen.empty() || Names(command, Kind::kStdio),
                      .sockets = {},
-                     .token_path = command.tokens ? AbsoluteFromStart(*command.tokens)
-                                                  : TokenPath(StateHome(environment)),
+                     .token_path = TokensOf(command, environment),
                      .user = UserName(),
                      .front_door = {},
                      .idle_exit = command.idle_exit};
@@ -151,6 +175,14 @@ Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& env
     PA_TRY(order.front_door, FindUser(*command.front_door));
   }
   return order;
+}
+
+// For good: what it has open stays open. Before there is a thread, and before anything of a client
+// is read.
+Result<void> Confine(Engine& engine, const std::string& tmp_base) {
+  PA_TRY(const bool files, ConfineServer(ReachOf(engine, tmp_base)));
+  if (!files) LogNotice("this kernel cannot keep the server from files of its user (Landlock)");
+  return {};
 }
 
 // Tells clients what changes, for as long as both last.
@@ -232,6 +264,12 @@ std::optional<ServerParts> PrepareServer(const ServeCommand& command,
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   parts->spawner = spawner->get();
+  order->open = [spawner = spawner->get()](const std::string& path) { return spawner->Open(path); };
+  order->remove = [spawner = spawner->get()](const ListeningSocket& socket) {
+    if (socket.inode != 0) {
+      spawner->RemoveSocket({socket.address.path, socket.device, socket.inode});
+    }
+  };
   return ServerParts{*std::move(sockets), std::move(anchors), *std::move(order), *std::move(parts)};
 }
 
@@ -253,10 +291,16 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   if (!made) return 1;
   const Anchors& anchors = made->anchors;
   const std::vector<ListenAddress> addresses = AddressesOf(made->sockets);
+  const OpenFile open = made->order.open;
+  const std::string tmp_base = made->parts.tmp_base;
   Loop loop;
   Engine engine(loop.get(), std::move(made->parts), environment);
   engine.Follow();
   ServerState state = NewServerState(*engine.policy(), command.text_only);
+  if (const Result<void> confined = Confine(engine, tmp_base); !confined) {
+    Failed(confined.error().Message(), made->sockets);
+    return 1;
+  }
   made->order.sockets = std::move(made->sockets);
   Doors doors(engine.services(), state, std::move(made->order));
   Begin(engine, state);
@@ -266,7 +310,7 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP, [&] {
     ReloadBoth(**spawner, manager,
-               [&] { return Reload(command, environment, anchors, engine, state); });
+               [&] { return Reload(command, environment, anchors, open, engine, state); });
   });
   (*spawner)->FollowOn(loop.get(), [&] {
     LogError("the process that starts commands has ended, so the server ends");

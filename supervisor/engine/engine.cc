@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "base/digest.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/decide.h"
+#include "policy/path.h"
 #include "policy/trust_anchors.h"
 #include "policy/warnings.h"
 #include "policy/working_directory.h"
@@ -19,6 +22,7 @@
 #include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
 #include "supervisor/run/repository_finder.h"
+#include "supervisor/state/state_directory.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/undo_edits.h"
@@ -277,7 +281,47 @@ void Engine::DiscoverAgain(const std::string& directory) {
   Detach(Dispatch(services_, std::move(order), *call->context), [call](const ToolResult&) {});
 }
 
+std::vector<std::string> WrittenDirectories(const policy::Policy& policy,
+                                            const std::string& state_home,
+                                            const std::string& tmp_base) {
+  std::vector<std::string> directories;
+  for (const std::string_view name : kServersDirectories) {
+    Result<std::string> path = FindStateDirectory(policy, state_home, name);
+    if (path) directories.push_back(*std::move(path));
+  }
+  for (const std::string& one :
+       {policy.caches.base, policy.audit.Directory(), ResultFiles(tmp_base).directory()}) {
+    if (!one.empty()) directories.push_back(one);
+  }
+  return directories;
+}
+
+std::vector<std::string> Engine::GiveUpAllButOwn() {
+  std::vector<std::string> own = WrittenDirectories(*policy_, runner_.state_home(), tmp_base_);
+  if (const std::string cgroup = runner_.Cgroup(); !cgroup.empty()) own.push_back(cgroup);
+  const std::string instance = runner_.Instance();
+  // On a disk that is full there is none yet.
+  own.push_back(instance.empty() ? tmp_base_ : instance);
+  results_.UseDirectory(own.back());
+  own_ = own;
+  return own;
+}
+
+Result<void> Engine::CheckGivenUp(const policy::Policy& policy) const {
+  if (!own_) return {};
+  for (const std::string& directory : WrittenDirectories(policy, runner_.state_home(), tmp_base_)) {
+    const auto holds = [&](const std::string& one) { return policy::IsBeneath(directory, one); };
+    if (std::ranges::any_of(*own_, holds)) continue;
+    return std::unexpected(
+        Error("the server could not write there since it confined itself:", directory, EPERM));
+  }
+  if (!policy.job_ports || policy_->job_ports) return {};
+  return std::unexpected(
+      Error("the server could not serve ports since it confined itself:", "jobs.ports", EPERM));
+}
+
 Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
+  PA_TRY_VOID(CheckGivenUp(*policy));
   if (const auto place = policy::WhereCommandsWrite(*policy, tmp_base_)) {
     return std::unexpected(
         Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));

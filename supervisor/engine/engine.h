@@ -45,6 +45,11 @@ struct EngineParts {
 // are namespaces.
 sandbox::KernelFeatures ObserveKernel(EngineParts parts, const Environment& environment);
 
+// In which a server writes by its policy, beside its TMPDIRs.
+std::vector<std::string> WrittenDirectories(const policy::Policy& policy,
+                                            const std::string& state_home,
+                                            const std::string& tmp_base);
+
 class Engine {
  public:
   Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment);
@@ -52,8 +57,12 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const policy::PolicyPtr& policy() const { return policy_; }
-  // Refused if commands could then write the TMPDIR that was chosen at the start.
+  // Refused if commands could then write the TMPDIR that was chosen at the start, or if it needs
+  // what the server has given up.
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
+  // The directories in which the server writes; from now on it writes in no other. They are there,
+  // as far as they can be made (WrittenDirectories).
+  std::vector<std::string> GiveUpAllButOwn();
   // With a spawner, once, before the first call.
   void Follow() { runner_.Follow(policy_); }
   Runner& runner() { return runner_; }
@@ -95,6 +104,7 @@ class Engine {
   Task<bool> RestoreEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
+  Result<void> CheckGivenUp(const policy::Policy& policy) const;
   Task<bool> IsAnotherMakefile(std::string directory);
   // What the Makefile of a root is when the watch begins.
   Task<bool> LearnMakefile(std::string root);
@@ -110,6 +120,8 @@ class Engine {
   std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;
   std::string tmp_base_;
+  // Nothing: it can write wherever its user can.
+  std::optional<std::vector<std::string>> own_;
   ResultStore results_;
   TimerHandle growing_;
   TimerHandle learning_;         // keeps no loop running

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/pack.h"
+#include "base/path_stamp_fields.h"
 #include "base/tree_reader.h"
 #include "policy/host_files.h"
 #include "supervisor/guard/compare_state.h"
@@ -34,13 +35,6 @@ inline constexpr auto kLastOf<ChangeKind> = ChangeKind::kNewRepository;
 template <>
 struct PackedFields<policy::ProtectionFailure> {
   static bool Visit(auto& io, auto& v) { return io(v.op, v.subject, v.sys_errno, v.kind); }
-};
-template <>
-struct PackedFields<PathStamp> {
-  static bool Visit(auto& io, auto& v) {
-    return io(v.exists, v.error, v.device, v.inode, v.mode, v.owner, v.group, v.links, v.size,
-              v.modified_ns, v.changed_ns);
-  }
 };
 template <>
 struct PackedFields<FileImage> {

@@ -22,8 +22,6 @@
 
 namespace pa {
 
-inline constexpr std::string_view kQuarantineDirectory = "displaced";
-
 class Quarantine {
  public:
   // `base` is created when it is needed; "" = there is no such directory.

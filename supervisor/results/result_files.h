@@ -41,6 +41,7 @@ class ResultFiles {
 
   // EDQUOT: those that there are, of all servers of the user, have `quota` bytes or more.
   Result<ResultFile> Make(std::string_view extension, UtcSeconds now, std::uint64_t quota) const;
+  const std::string& directory() const { return directory_; }
   // Removes those that have expired.
   void Sweep(UtcSeconds now) const;
   // `path` must be written exactly as Make returned it, by this server or another one of the user.

@@ -104,6 +104,8 @@ class ResultStore {
 
   void SetQuota(std::uint64_t quota_bytes);
   const std::string& directory() const { return directory_; }
+  // Where the next ones are kept.
+  void UseDirectory(std::string directory) { directory_ = std::move(directory); }
 
   struct Entry {
     std::string uri;

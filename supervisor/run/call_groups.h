@@ -60,6 +60,7 @@ class CallGroups {
   // nothing.
   void Open();
   bool there() const { return home_.has_value(); }
+  std::string path() const { return home_ ? home_->path() : ""; }
   bool withholds_cpus() const { return home_ && home_->withholds_cpus(); }
   const std::string& why_not() const {
     return why_not_;

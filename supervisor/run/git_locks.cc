@@ -12,20 +12,17 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <climits>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/file_clock.h"
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
 #include "base/proc_path.h"
 #include "base/try.h"
-#include "policy/path.h"
 
 namespace pa {
 namespace {
@@ -86,57 +83,6 @@ std::optional<std::int64_t> MadeAt(int fd) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-// As open(2) and readlink(2) say it of what lies in /proc.
-bool HasEnded(int error) { return error == ENOENT || error == ESRCH; }
-
-bool IsAt(const HeldRepository& repository, const std::string& path) {
-  const policy::Repository& names = repository.names;
-  return policy::IsBeneath(path, names.top_level) || policy::IsBeneath(path, names.git_dir) ||
-         policy::IsBeneath(path, names.common_dir);
-}
-
-// What a process of this user's is called; "" if it is somebody else's, whose name may be hidden,
-// or has ended.
-Result<std::string> NameOfOurs(const std::string& process) {
-  struct stat status{};
-  if (stat(process.c_str(), &status) != 0) {
-    if (HasEnded(errno)) return "";
-    return std::unexpected(Error("stat", process, errno));
-  }
-  if (status.st_uid != geteuid()) return "";
-  Result<std::string> name = ReadFile(process + "/comm", 64);
-  if (!name && HasEnded(name.error().sys_errno)) return "";
-  return name;
-}
-
-// Whether a process stands in the repository. While a message is written, git waits for the editor
-// and has nothing open; it stands in the working tree all that time (setup.c). What cannot be read
-// may be that.
-bool StandsIn(const HeldRepository& repository, const std::string& process) {
-  std::array<char, PATH_MAX> directory{};
-  const ssize_t length = readlink((process + "/cwd").c_str(), directory.data(), directory.size());
-  if (length < 0) return !HasEnded(errno);
-  return IsAt(repository, std::string(directory.data(), static_cast<std::size_t>(length)));
-}
-
-// A git of this user's that works in the repository, as `git (process 7)`; "" if there is none. An
-// error where that is not known: then there may be one.
-Result<std::string> GitAtWork(const HeldRepository& repository) {
-  const UniqueFd processes(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!processes) return std::unexpected(Error("open", "/proc", errno));
-  DirectoryReader reader(processes.get());
-  while (const auto entry = reader.Next()) {
-    const std::string pid = entry->name;
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string process = "/proc/" + pid;
-    PA_TRY(const std::string name, NameOfOurs(process));
-    if (!name.starts_with("git") || !StandsIn(repository, process)) continue;
-    return fmt::format("{} (process {})", name.substr(0, name.find('\n')), pid);
-  }
-  if (reader.failed()) return std::unexpected(Error("getdents64", "/proc", errno));
-  return "";
-}
-
 // Whether nobody else has it open; nobody can open it as long as `fd` lives.
 bool HaveAlone(int fd) {
   // Whoever tries to open it now makes the kernel tell us, by SIGIO, which would end us (fcntl(2)).
@@ -145,8 +91,9 @@ bool HaveAlone(int fd) {
 
 class Clearing {
  public:
-  Clearing(const HeldRepository& repository, std::span<const GitRun> runs)
-      : repository_(repository), runs_(runs) {}
+  Clearing(const HeldRepository& repository, std::span<const GitRun> runs,
+           const Result<std::string>* at_work)
+      : repository_(repository), runs_(runs), at_work_(at_work) {}
   void Look(int directory, const std::string& at, const std::string& name);
   void Unseen(const std::string& path, int error);
   GitLocksFound TakeFound() { return std::move(found_); }
@@ -158,7 +105,7 @@ class Clearing {
 
   const HeldRepository& repository_;
   std::span<const GitRun> runs_;
-  std::optional<Result<std::string>> at_work_;  // as soon as that was looked for
+  const Result<std::string>* at_work_;  // null: nobody has looked
   GitLocksFound found_;
 };
 
@@ -176,8 +123,11 @@ std::string Clearing::WhyKept(int lock) {
     return "does not look like a lock of git, so it was kept";
   }
   if (status.st_uid != geteuid()) return "belongs to another user";
-  if (!at_work_) at_work_ = GitAtWork(repository_);
   const bool ours = MadeByOurs(lock);
+  if (at_work_ == nullptr) {
+    found_.asks = true;
+    return "was kept, because nobody has looked for a git that is at work in this repository";
+  }
   const Result<std::string>& at_work = *at_work_;
   if (!at_work || !at_work->empty()) found_.in_use = found_.in_use || ours;
   if (!at_work) {
@@ -268,9 +218,9 @@ std::optional<HeldRepository> HoldRepository(const policy::Repository& repositor
 }
 
 GitLocksFound FindGitLocks(const HeldRepository& repository, std::span<const GitRun> runs,
-                           const Result<std::string>& head) {
+                           const Result<std::string>& head, const Result<std::string>* at_work) {
   const policy::Repository& names = repository.names;
-  Clearing clearing(repository, runs);
+  Clearing clearing(repository, runs, at_work);
   // The branch first: it is HEAD that says which.
   const int error = head ? 0 : head.error().sys_errno;
   if (error != 0 && !MeansAbsent(error)) clearing.Unseen(names.git_dir + "/HEAD", error);

@@ -5,7 +5,9 @@
 //    const std::int64_t begun = EarliestFromNow();
 //    ... git runs and is killed ...
 //    const std::vector<GitRun> runs = {{held->device, held->inode, begun, LatestUntilNow()}};
-//    GitLocksFound found = FindGitLocks(*held, runs, head);   // and the janitor removes found.ours
+//    GitLocksFound found = FindGitLocks(*held, runs, head, nullptr);
+//    if (found.asks) found = FindGitLocks(*held, runs, head, &at_work);   // GitAtWork
+//    ... and the janitor removes found.ours
 //
 // A lock is removed only if it is a regular file of ours with one of git's names, if it was made
 // while a git of ours ran in this repository, if no program has it open, and if no git is at work
@@ -54,7 +56,7 @@ struct HeldRepository {
   UniqueFd common_dir;
   std::uint64_t device = 0;  // of the git directory
   std::uint64_t inode = 0;
-  policy::Repository names;  // for messages, and to find a git that is at work
+  policy::Repository names;  // for messages
 };
 
 // Nothing if a symlink is on the way to the repository by now, or if it cannot be opened.
@@ -73,12 +75,14 @@ struct GitLocksFound {
   std::vector<std::string> kept;     // a sentence each
   bool in_use = false;               // one of them may be in use for a while: call again
   std::vector<GitLock> ours = {};    // to be removed
+  bool asks = false;                 // somebody has to look for a git at work, and call again
 };
 
 // `runs`: the runs that were killed; runs in other git directories do not count. `head`: the text
-// of HEAD in the git directory. Opens nothing there.
+// of HEAD in the git directory. `at_work`: what GitAtWork says of the repository; null: nobody has
+// asked, which is only necessary if there is a lock. Opens nothing there.
 GitLocksFound FindGitLocks(const HeldRepository& repository, std::span<const GitRun> runs,
-                           const Result<std::string>& head);
+                           const Result<std::string>& head, const Result<std::string>* at_work);
 
 enum class LockRemoval { kRemoved, kInUse, kNot };
 // For a janitor's process. `directory`: the git or the common directory.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "supervisor/run/git_at_work.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -77,7 +78,14 @@ class GitLocksTest : public ::testing::Test {
                          .get(),
                      "HEAD", kMaxHead);
     const bool absent = LookAt(held_->git_dir.get(), "HEAD").IsAbsent();
-    GitLocksFound found = FindGitLocks(*held_, runs, absent ? Result<std::string>("") : head);
+    const Result<std::string> text = absent ? Result<std::string>("") : head;
+    GitLocksFound found = FindGitLocks(*held_, runs, text, nullptr);
+    EXPECT_TRUE(found.ours.empty()) << "nobody has looked for a git";
+    if (found.asks) {
+      const std::string directories[] = {held_->names.top_level, held_->names.git_dir};
+      const Result<std::string> at_work = GitAtWork(directories);
+      found = FindGitLocks(*held_, runs, text, &at_work);
+    }
     for (const GitLock& lock : found.ours) {
       const int directory = lock.own ? held_->git_dir.get() : held_->common_dir.get();
       Note(lock, RemoveGitLock(directory, lock.name, lock.stamp), found);
@@ -232,15 +240,19 @@ TEST_F(GitLocksTest, OtherProgramsHereAndGitElsewhereAreInNobodysWay) {
 
 // With so few descriptors first /proc cannot be opened, then what lies in it.
 TEST_F(GitLocksTest, WhereNobodyCanTellWhoIsAtWorkItStays) {
-  fs::remove(git_dir_ / "HEAD");  // for which more are needed
   constexpr const char* kUnread[] = {"/proc\"", "/comm\""};
+  const std::string directories[] = {top_};
+  const std::vector<GitRun> runs = {Run()};
   for (std::size_t i = 0; i < std::size(kUnread); ++i) {
     WriteText(lock_, "");
-    GitLocksFound found;
+    Result<std::string> at_work = "";
     {
-      const FewDescriptors few(i + 1);
-      found = Clear();
+      const FewDescriptors few(i);
+      at_work = GitAtWork(directories);
     }
+    ASSERT_FALSE(at_work);
+    const GitLocksFound found = FindGitLocks(*held_, runs, "", &at_work);
+    EXPECT_TRUE(found.ours.empty());
     ExpectKept(found, "was kept, because a git may be at work in this repository: open");
     EXPECT_TRUE(found.kept.front().contains(kUnread[i])) << found.kept.front();
     EXPECT_TRUE(found.in_use) << "the next call looks again";

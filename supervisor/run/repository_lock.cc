@@ -18,6 +18,7 @@
 #include "supervisor/loop/background.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/pause.h"
+#include "supervisor/run/git_at_work.h"
 #include "supervisor/state/state_directory.h"
 
 namespace pa {
@@ -66,20 +67,39 @@ Task<LockRemoval> Remove(Janitor& janitor, const HeldRepository& held, const Git
   co_return removal.value_or(LockRemoval::kInUse);
 }
 
+// By the spawner: a server that has confined itself does not learn where others stand.
+Task<Result<std::string>> LookForGit(uv_loop_t* loop, Spawner* spawner,
+                                     policy::Repository repository) {
+  const std::vector<std::string> directories = {repository.top_level, repository.git_dir,
+                                                repository.common_dir};
+  if (spawner != nullptr) {
+    Task<Result<std::string>> asking = spawner->GitAtWork(directories);
+    Result<std::string> told = co_await asking;
+    co_return told;
+  }
+  Task<Result<std::string>> looking =
+      InBackground<Result<std::string>>(loop, [&directories] { return GitAtWork(directories); });
+  Result<std::string> found = co_await looking;
+  co_return found;
+}
+
 // What the runs of `turn` left, which were killed. One whose locks are still in use stays in the
 // file for the next.
-Task<GitLocksFound> Clear(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
+Task<GitLocksFound> Clear(RepositoryHelpers helpers, RepositoryTurn& turn,
                           std::function<bool()> give_up) {
   GitLocksFound found;
   const HeldRepository& held = *turn.repository;
+  Janitor& janitor = helpers.janitor;
   for (int look = 0; look < kLooks; ++look) {
     Task<Result<std::string>> reading =
         ReadTextIn(janitor, {held.names.git_dir, held.git_dir.get()}, "HEAD", kMaxHead);
     const Result<std::string> head = co_await reading;
-    // Who uses a lock is looked for among all processes.
-    Task<GitLocksFound> finding = InBackground<GitLocksFound>(
-        loop, [&turn, &head] { return FindGitLocks(*turn.repository, turn.runs, head); });
-    found = co_await finding;
+    found = FindGitLocks(held, turn.runs, head, nullptr);
+    if (found.asks) {
+      Task<Result<std::string>> looking = LookForGit(helpers.loop, helpers.spawner, held.names);
+      const Result<std::string> at_work = co_await looking;
+      found = FindGitLocks(held, turn.runs, head, &at_work);
+    }
     for (const GitLock& lock : found.ours) {
       Task<LockRemoval> removing = Remove(janitor, held, lock);
       const LockRemoval removal = co_await removing;
@@ -90,7 +110,7 @@ Task<GitLocksFound> Clear(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& tur
       turn.cleared.push_back(path);
     }
     if (!found.in_use || give_up()) break;
-    Task<bool> pause = Pause(loop, kTryAgain);
+    Task<bool> pause = Pause(helpers.loop, kTryAgain);
     [[maybe_unused]] const bool woken = co_await pause;
   }
   if (!found.in_use) {
@@ -153,7 +173,7 @@ Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std
   co_return std::move(turn);
 }
 
-Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
+Task<bool> BeginGit(RepositoryHelpers helpers, RepositoryTurn& turn,
                     std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
                     std::function<bool()> give_up) {
   if (!turn.lock || !repository) co_return false;
@@ -164,7 +184,7 @@ Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
   if (!turn.repository) co_return false;
   const HeldRepository& held = *turn.repository;
   if (std::ranges::any_of(turn.runs, [&](const GitRun& run) { return IsOf(run, held); })) {
-    Task<GitLocksFound> task = Clear(loop, janitor, turn, std::move(give_up));
+    Task<GitLocksFound> task = Clear(helpers, turn, std::move(give_up));
     [[maybe_unused]] const GitLocksFound found = co_await task;
   }
   const std::int64_t begun = EarliestFromNow();
@@ -176,14 +196,14 @@ Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
   co_return written.has_value();
 }
 
-Task<bool> EndGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn, Execution& execution,
+Task<bool> EndGit(RepositoryHelpers helpers, RepositoryTurn& turn, Execution& execution,
                   std::function<bool()> give_up) {
   if (!turn.repository) co_return false;
   const bool in_order = execution.outcome == Outcome::kExited && execution.strays_killed == 0;
   turn.runs.back().ends = LatestUntilNow();
   if (in_order) turn.runs.pop_back();
   if (!in_order || execution.exit_code != 0) {
-    Task<GitLocksFound> task = Clear(loop, janitor, turn, std::move(give_up));
+    Task<GitLocksFound> task = Clear(helpers, turn, std::move(give_up));
     const GitLocksFound found = co_await task;
     for (const std::string& kept : found.kept) execution.Warn(kept);
   }

@@ -4,8 +4,8 @@
 //    Task<RepositoryTurn> task =
 //        AwaitRepository(loop, directory, common_dir, [&] { return cancelled; });
 //    RepositoryTurn turn = co_await task;  // held while `turn` and the server live
-//    ... BeginGit(loop, turn, repository, limit, give_up) ... git runs ...
-//    ... EndGit(loop, turn, execution, give_up) ...
+//    ... BeginGit(helpers, turn, repository, limit, give_up) ... git runs ...
+//    ... EndGit(helpers, turn, execution, give_up) ...
 //
 // The lock file names the gits that run, each from before it starts until it has ended in order. So
 // if a server gets the lock and finds a git in the file, that git was killed, and the server may
@@ -33,6 +33,7 @@
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "supervisor/janitor/janitor.h"
+#include "supervisor/loop/spawner.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/run/git_locks.h"
@@ -57,16 +58,23 @@ std::string RepositoryLockPath(const std::string& directory, const std::string& 
 Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
                                      std::function<bool()> give_up);
 
+// Who does what the server does not do itself. `spawner`: null if there is none.
+struct RepositoryHelpers {
+  uv_loop_t* loop;
+  Janitor& janitor;
+  Spawner* spawner;
+};
+
 // Removes the locks that killed gits left, and records our git in the lock file. Does nothing if
 // there is no lock or no repository. `limit`: the longest time that our command can run. Waits up
 // to two seconds for a git that is being killed.
-Task<bool> BeginGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn,
+Task<bool> BeginGit(RepositoryHelpers helpers, RepositoryTurn& turn,
                     std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
                     std::function<bool()> give_up);
 
 // Removes the locks of our own git if it was killed. Adds to the warning of `execution` which locks
 // were removed, and if our git failed, which locks were in its way.
-Task<bool> EndGit(uv_loop_t* loop, Janitor& janitor, RepositoryTurn& turn, Execution& execution,
+Task<bool> EndGit(RepositoryHelpers helpers, RepositoryTurn& turn, Execution& execution,
                   std::function<bool()> give_up);
 
 }  // namespace pa

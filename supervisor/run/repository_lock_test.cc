@@ -49,8 +49,8 @@ class RepositoryTurnTest : public ::testing::Test {
   RepositoryTurn Begin() {
     RepositoryTurn turn = Await(AwaitRepository(&loop_, state_, git_dir_, [] { return false; }));
     EXPECT_TRUE(turn.lock);
-    EXPECT_TRUE(Await(BeginGit(&loop_, janitor_, turn, Repository(), std::chrono::seconds(10),
-                               [this] { return give_up_; })));
+    EXPECT_TRUE(Await(BeginGit({&loop_, janitor_, nullptr}, turn, Repository(),
+                               std::chrono::seconds(10), [this] { return give_up_; })));
     return turn;
   }
   // What the caller is warned of, when its git ended so.
@@ -58,7 +58,7 @@ class RepositoryTurnTest : public ::testing::Test {
     Execution execution;
     execution.outcome = outcome;
     execution.exit_code = exit_code;
-    Await(EndGit(&loop_, janitor_, turn, execution, [this] { return give_up_; }));
+    Await(EndGit({&loop_, janitor_, nullptr}, turn, execution, [this] { return give_up_; }));
     return execution.warning;
   }
   // As the kernel leaves it.

@@ -14,6 +14,7 @@
 
 #include "base/file_clock.h"
 #include "base/finally.h"
+#include "base/pack.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/turn.h"
 #include "supervisor/loop/uv_handles.h"
@@ -293,7 +294,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   if (turn.granted) {
     const auto latest = limit + milliseconds(allow.limits().grace_ms);
     const auto give_up = [this] { return closing; };
-    Task<bool> begin = BeginGit(loop, janitor, turn, options.repository, latest,
+    Task<bool> begin = BeginGit({loop, janitor, config.spawner}, turn, options.repository, latest,
                                 [this, cancel = options.cancel] { return GivenUp(cancel); });
     [[maybe_unused]] const bool recorded = co_await begin;
     if (options.begins) {
@@ -306,7 +307,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
       Task<bool> ending = options.ended(execution);
       [[maybe_unused]] const bool done = co_await ending;
     }
-    Task<bool> end = EndGit(loop, janitor, turn, execution, give_up);
+    Task<bool> end = EndGit({loop, janitor, config.spawner}, turn, execution, give_up);
     [[maybe_unused]] const bool cleared = co_await end;
   } else if (turn.used_up) {
     execution.outcome = Outcome::kSetupFailed;
@@ -406,7 +407,7 @@ StartLauncher Runner::Impl::LauncherStart() {
   };
 }
 
-// With the first command: a server that runs none stays small, and where it is.
+// With the first command: a server that runs none stays small.
 void Runner::Impl::Begin() {
   groups->Open();
   launchers.emplace(
@@ -634,6 +635,14 @@ void Runner::Follow(const policy::PolicyPtr& policy) {
   });
 }
 
+std::string Runner::Instance() { return impl_->slots.Instance(); }
+
+std::string Runner::Cgroup() {
+  if (!impl_->groups) return "";
+  impl_->groups->Open();
+  return impl_->groups->path();
+}
+
 void Runner::Renew() {
   impl_->slots.Renew();
   impl_->views = ViewCache();
@@ -653,11 +662,28 @@ Task<RepositoryFinder::Found> Runner::FindRepository(policy::PolicyPtr policy,
   co_return found;
 }
 
+// A copy: another call may ask for it while one waits.
+Task<GitIdentity::Given> Runner::FindIdentity(policy::PolicyPtr policy) {
+  GitIdentity& identity = impl_->git_identity;
+  if (const GitIdentity::Given* known = identity.Known(*policy)) co_return *known;
+  Spawner* const spawner = impl_->config.spawner;
+  if (spawner == nullptr) {
+    co_return identity.Take(*policy, FindGitIdentity(policy->home, policy->config_home));
+  }
+  Task<Result<std::string>> reading = spawner->ReadIdentity();
+  const Result<std::string> packed = co_await reading;
+  GitIdentityFound found;
+  if (packed && Unpacker(*packed)(found)) co_return identity.Take(*policy, std::move(found));
+  co_return GitIdentity::Given{
+      .directory = "",
+      .warning = "commits of the command lack the user's name: " +
+                 (packed ? std::string("it cannot be read") : packed.error().Message())};
+}
+
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beginnings.waiting(); }
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }
-GitIdentity& Runner::git_identity() { return impl_->git_identity; }
 IndexUses& Runner::index_uses() { return impl_->index_uses; }
 
 bool Runner::UsesNamespaces(const policy::Allow& allow) const {

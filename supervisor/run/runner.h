@@ -123,15 +123,21 @@ class Runner {
   void Renew();
   // With a spawner: before the first call, and with each other policy.
   void Follow(const policy::PolicyPtr& policy);
+  // The directory in which the TMPDIRs are, made now; "": it cannot be made.
+  std::string Instance();
+  // The cgroup in which each command gets one of its own; "": there are none. Moves this process
+  // and those that descend from it into a leaf of it.
+  std::string Cgroup();
   uv_loop_t* loop() const;
   // The repository of a directory, which commands can reach from now on.
   Task<RepositoryFinder::Found> FindRepository(policy::PolicyPtr policy,
                                                policy::WorkingDirectory directory);
+  // Of the commits of commands.
+  Task<GitIdentity::Given> FindIdentity(policy::PolicyPtr policy);
   Janitor& janitor();  // for work in trees that commands write
   std::size_t running() const;
   std::size_t waiting() const;  // commands, and calls that are to begin
   FileTurns& file_turns();
-  GitIdentity& git_identity();            // of the commits of commands
   IndexUses& index_uses();                // of repositories that commands cannot write
   Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's

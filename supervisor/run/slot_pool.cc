@@ -193,6 +193,8 @@ Result<void> SlotPool::EnsureInstance() {
   return {};
 }
 
+std::string SlotPool::Instance() { return EnsureInstance() ? instance_->path() : ""; }
+
 void SlotPool::Prepare(std::function<void()> made) {
   static_cast<void>(EnsureInstance());
   made_ = std::move(made);

@@ -85,6 +85,8 @@ class SlotPool {
   // Removes all free slots, and has the instance directory removed. No slot may be in use.
   void RemoveAll();
 
+  // The directory of TMPDIRs; "": it cannot be made.
+  std::string Instance();
   std::uint64_t made() const { return next_number_; }  // slots since the start
   std::size_t free_slots() const { return free_.size(); }
 

@@ -7,6 +7,7 @@
 #include "base/pack.h"
 #include "policy/ceiling.h"
 #include "sandbox/confinement.h"
+#include "supervisor/loop/spawner.h"
 
 namespace pa {
 
@@ -25,6 +26,14 @@ struct Bounds {
   std::string tmp_base;  // in which the instance directories of the user's servers are
   // Beyond the policy's own, of the directories that were looked at.
   Elsewhere elsewhere;
+  // The files that the server itself reads, as the spawner opens them for it: those of the policy,
+  // of tokens, and of an issuer's keys.
+  std::vector<std::string> own;
+  // The sockets on which it listens, of which it removes the files at its end.
+  std::vector<std::string> sockets;
+  // In which the server writes: made before it confines itself.
+  std::vector<std::string> directories;
+  bool identity = false;  // the policy lets commands know who commits
 };
 
 // What each kind of helper can reach; nothing that is not there now, so it is asked anew for each
@@ -35,7 +44,7 @@ std::vector<sandbox::PathGrant> GrantsOfChores(const Bounds& bounds);
 template <>
 inline constexpr sandbox::Network kLastOf<sandbox::Network> = sandbox::Network::kLoopback;
 template <>
-inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox::Access>(31);
+inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox::Access>(127);
 template <>
 inline constexpr sandbox::Symlinks kLastOf<sandbox::Symlinks> = sandbox::Symlinks::kRefuse;
 template <>
@@ -57,12 +66,19 @@ struct PackedFields<policy::Ceiling> {
   }
 };
 template <>
+struct PackedFields<SocketFile> {
+  static bool Visit(auto& io, auto& v) { return io(v.path, v.device, v.inode); }
+};
+template <>
 struct PackedFields<Elsewhere> {
   static bool Visit(auto& io, auto& v) { return io(v.repositories, v.read); }
 };
 template <>
 struct PackedFields<Bounds> {
-  static bool Visit(auto& io, auto& v) { return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere); }
+  static bool Visit(auto& io, auto& v) {
+    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories,
+              v.identity);
+  }
 };
 
 }  // namespace pa

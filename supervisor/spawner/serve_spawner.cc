@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +28,11 @@
 #include "base/pack.h"
 #include "base/packet.h"
 #include "base/try.h"
+#include "supervisor/run/git_at_work.h"
+#include "supervisor/spawner/own_directories.h"
 #include "supervisor/spawner/spawner_wire.h"
 #include "supervisor/spawner/start_helper.h"
+#include "supervisor/state/git_identity.h"
 
 namespace pa {
 namespace {
@@ -55,12 +59,11 @@ Result<Bounds> BoundsIn(const Loaded& loaded) {
   return std::unexpected(none);
 }
 
-// A process that reads the policy: we take over what it finds, and nothing of its memory.
+// A process that reads files of the user: we take over what it finds, and nothing of its memory.
 class Loader {
  public:
-  // The error is errno.
-  static std::expected<Loader, int> Start(const LoadBounds& load,
-                                          const std::vector<std::string>& directories) {
+  // `work`: what the process answers. The error is errno.
+  static std::expected<Loader, int> Start(const std::function<Result<std::string>()>& work) {
     Loader loader;
     int fds[2];
     loader.answer_.reset(memfd_create("bounds", MFD_CLOEXEC));
@@ -75,7 +78,7 @@ class Loader {
     if (loader.pid_ > 0) return loader;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(kLoadSeconds);
-    _exit(getppid() == us ? Read(load, directories, loader.answer_.get()) : kFailed);
+    _exit(getppid() == us ? Answer(work, loader.answer_.get()) : kFailed);
   }
   int ended() const { return ended_.get(); }
   pid_t pid() const { return pid_; }
@@ -87,19 +90,19 @@ class Loader {
     lseek(answer_.get(), 0, SEEK_SET);
     const Result<std::string> said = ReadFileFrom(answer_.get(), "bounds", kMaxSpawnerText);
     const bool told = said && WIFEXITED(status) && !said->empty();
-    return {UniqueFd(), told ? *said : "the process that reads the policy ended without an answer"};
+    return {UniqueFd(),
+            told ? *said : "the process that reads for the server ended without an answer"};
   }
 
  private:
   static constexpr int kFailed = 1;
   Loader() = default;
 
-  static int Read(const LoadBounds& load, const std::vector<std::string>& directories, int answer) {
+  static int Answer(const std::function<Result<std::string>()>& work, int answer) {
     try {
-      const Result<Bounds> bounds = load(directories);
-      const bool written =
-          WriteAll(answer, bounds ? Pack(*bounds) : bounds.error().Message()).has_value();
-      return bounds && written ? 0 : kFailed;
+      const Result<std::string> done = work();
+      const bool written = WriteAll(answer, done ? *done : done.error().Message()).has_value();
+      return done && written ? 0 : kFailed;
     } catch (const std::bad_alloc&) {
       return kFailed;
     }
@@ -128,6 +131,13 @@ class Server {
   Server(const SpawnerSockets& sockets, const LoadBounds& load) : sockets_(sockets), load_(load) {}
 
   int Run() {
+    const int status = Serve();
+    own_.RemoveEmpty();
+    return status;
+  }
+
+ private:
+  int Serve() {
     Load({});
     for (;;) {
       pollfd events[] = {{sockets_.start.get(), POLLIN, 0},
@@ -147,7 +157,6 @@ class Server {
     }
   }
 
- private:
   // What a loader has left behind comes to us, and not to the server.
   void Reap() const {
     siginfo_t info{};
@@ -162,22 +171,38 @@ class Server {
     next_ = directories_;
     if (directory) next_.push_back(*std::move(directory));
     if (next_.size() > kMaxDirectories) next_.erase(next_.begin());
-    auto loader = Loader::Start(load_, next_);
+    Begin(&Server::OnBounds, [this]() -> Result<std::string> {
+      PA_TRY(const Bounds bounds, load_(next_));
+      return Pack(bounds);
+    });
+  }
+
+  void ReadIdentity() {
+    Begin(&Server::OnIdentity, [this]() -> Result<std::string> {
+      PA_TRY(const Bounds bounds, BoundsIn(*loaded_));
+      if (!bounds.identity) return Pack(GitIdentityFound());
+      return Pack(FindGitIdentity(bounds.ceiling.home, bounds.ceiling.config_home));
+    });
+  }
+
+  void Begin(void (Server::*then)(Loaded), const std::function<Result<std::string>()>& work) {
+    then_ = then;
+    auto loader = Loader::Start(work);
     if (loader) {
       loader_ = *std::move(loader);
     } else {
-      OnResult({UniqueFd(), std::strerror(loader.error())});
+      (this->*then_)({UniqueFd(), std::strerror(loader.error())});
     }
   }
 
   void OnLoaded() {
     Loaded loaded = loader_->Take();
     loader_.reset();
-    OnResult(std::move(loaded));
+    (this->*then_)(std::move(loaded));
   }
 
   // What could not be read leaves what was.
-  void OnResult(Loaded loaded) {
+  void OnBounds(Loaded loaded) {
     const std::string error = loaded.error;
     if (loaded.file) directories_ = next_;
     if (loaded.file || !loaded_) loaded_ = std::move(loaded);
@@ -194,66 +219,140 @@ class Server {
     Send(sockets_.look.get(), {}, Pack(elsewhere));
   }
 
+  void OnIdentity(Loaded found) {
+    Result<std::string> text = std::unexpected(Error("git configuration", found.error, EIO));
+    if (found.file) {
+      lseek(found.file.get(), 0, SEEK_SET);
+      text = ReadFileFrom(found.file.get(), "git configuration", kMaxSpawnerText);
+    }
+    SendResult(sockets_.look.get(), text);
+  }
+
+  struct Request {
+    bool gone = false;   // the server
+    bool sound = false;  // whole
+    SpawnerRequest head;
+    std::string text;
+    UniqueFd descriptor;
+  };
+
+  static Request Receive(int socket) {
+    std::string bytes(sizeof(SpawnerRequest) + kMaxSpawnerText, '\0');
+    const ReceivedPacket packet = ReceivePacket(socket, bytes, MSG_CMSG_CLOEXEC);
+    Request request;
+    request.descriptor.reset(packet.count > 0 ? packet.descriptors[0] : -1);
+    for (std::size_t i = 1; i < packet.count; ++i) close(packet.descriptors[i]);
+    request.gone = packet.size <= 0;
+    if (request.gone) return request;
+    std::memcpy(&request.head, bytes.data(), sizeof(request.head));
+    const auto size = static_cast<std::size_t>(packet.size);
+    request.sound =
+        size >= sizeof(request.head) && !packet.cut && request.head.magic == SpawnerRequest::kMagic;
+    if (request.sound)
+      request.text = bytes.substr(sizeof(request.head), size - sizeof(request.head));
+    return request;
+  }
+
   // False: the server is gone.
   bool OnLook() {
-    std::string bytes(sizeof(SpawnerRequest) + PATH_MAX, '\0');
-    const ReceivedPacket packet = ReceivePacket(sockets_.look.get(), bytes, MSG_CMSG_CLOEXEC);
-    for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
-    if (packet.size <= 0) return false;
-    SpawnerRequest request;
-    std::memcpy(&request, bytes.data(), sizeof(request));
-    const auto size = static_cast<std::size_t>(packet.size);
+    Request request = Receive(sockets_.look.get());
+    if (request.gone) return false;
     using enum SpawnerRequest::Kind;
-    if (size < sizeof(request) || packet.cut || request.magic != SpawnerRequest::kMagic ||
-        (request.kind != kLoad && request.kind != kLook)) {
-      Send(sockets_.look.get(), {.sys_errno = EINVAL}, "request");
-      return true;
+    const SpawnerRequest::Kind kind = request.sound ? request.head.kind : kStart;
+    if (kind == kIdentity) {
+      ReadIdentity();
+    } else if (kind == kGit) {
+      std::vector<std::string> directories;
+      const bool read = Unpacker(request.text)(directories);
+      SendResult(sockets_.look.get(), read ? GitAtWork(directories) : NotSound());
+    } else if (kind == kLoad || kind == kLook) {
+      asked_ = true;
+      Load(kind == kLook ? std::optional(std::move(request.text)) : std::nullopt);
+    } else {
+      SendResult(sockets_.look.get(), NotSound());
     }
-    asked_ = true;
-    std::optional<std::string> directory;
-    if (request.kind == kLook) directory = bytes.substr(sizeof(request), size - sizeof(request));
-    Load(std::move(directory));
     return true;
   }
 
   // False: the server is gone.
   bool OnStart() {
-    SpawnerRequest request;
-    const ReceivedPacket packet =
-        ReceivePacket(sockets_.start.get(), AsWritableBytes(request), MSG_CMSG_CLOEXEC);
-    const UniqueFd socket(packet.count > 0 ? packet.descriptors[0] : -1);
-    for (std::size_t i = 1; i < packet.count; ++i) close(packet.descriptors[i]);
-    if (packet.size <= 0) return false;
-    if (!loaded_) OnLoaded();
-    const bool sound =
-        packet.size == sizeof(request) && !packet.cut && request.magic == SpawnerRequest::kMagic;
-    if (sound && request.kind == SpawnerRequest::Kind::kLoad) {
-      const Result<Bounds> bounds = BoundsIn(*loaded_);
-      Send(sockets_.start.get(), {.sys_errno = bounds ? 0 : EIO},
-           bounds ? "" : bounds.error().subject);
-      return true;
+    const Request request = Receive(sockets_.start.get());
+    if (request.gone) return false;
+    while (!loaded_) OnLoaded();
+    using enum SpawnerRequest::Kind;
+    const SpawnerRequest::Kind kind = request.sound ? request.head.kind : kGit;
+    if (kind == kLoad) {
+      AnswerBounds();
+    } else if (kind == kOpen) {
+      Open(request.text);
+    } else if (kind == kRemove) {
+      Remove(request.text);
+    } else if (kind == kStart && request.descriptor && request.head.helper <= Helper::kJanitor) {
+      Start(request);
+    } else {
+      SendResult(sockets_.start.get(), NotSound());
     }
-    if (!sound || !socket || request.kind != SpawnerRequest::Kind::kStart ||
-        request.helper > Helper::kJanitor) {
-      Send(sockets_.start.get(), {.sys_errno = EINVAL}, "request");
-      return true;
-    }
-    const Started started =
-        StartHelper(request.helper, socket.get(), [this] { return BoundsIn(*loaded_); });
-    if (!started.error) {
-      Send(sockets_.start.get(), {.pid = started.pid}, "");
-      return true;
-    }
-    const int code = started.error->sys_errno == 0 ? EIO : started.error->sys_errno;
-    Send(sockets_.start.get(), {.sys_errno = code, .pid = started.pid},
-         started.error->op + " " + started.error->subject);
     return true;
   }
 
-  static void Send(int socket, const SpawnerReply& reply, std::string_view text) {
+  void AnswerBounds() {
+    const Result<Bounds> bounds = BoundsIn(*loaded_);
+    const bool first = own_.IsEmpty();
+    if (bounds && first) {
+      for (const std::string& directory : bounds->directories) own_.Make(directory);
+    }
+    Send(sockets_.start.get(), {.sys_errno = bounds ? 0 : EIO},
+         bounds ? "" : bounds.error().subject);
+    // The server need not wait for the disk.
+    if (first) own_.Sync();
+  }
+
+  void Open(const std::string& path) {
+    const Result<Bounds> bounds = BoundsIn(*loaded_);
+    const bool own = bounds && std::ranges::find(bounds->own, path) != bounds->own.end();
+    const Result<UniqueFd> file =
+        own ? OpenToRead(path) : std::unexpected(Error("open", path, EPERM));
+    if (!file) {
+      return Send(sockets_.start.get(), {.sys_errno = file.error().sys_errno}, file.error().op);
+    }
+    Send(sockets_.start.get(), {}, "", file->get());
+  }
+
+  void Remove(const std::string& packed) {
+    SocketFile socket;
+    const Result<Bounds> bounds = BoundsIn(*loaded_);
+    const bool ours = Unpacker(packed)(socket) && bounds &&
+                      std::ranges::find(bounds->sockets, socket.path) != bounds->sockets.end();
+    struct stat now{};
+    if (ours && lstat(socket.path.c_str(), &now) == 0 && S_ISSOCK(now.st_mode) &&
+        now.st_dev == socket.device && now.st_ino == socket.inode) {
+      unlink(socket.path.c_str());
+    }
+    SendResult(sockets_.start.get(), ours ? Result<std::string>("") : NotSound());
+  }
+
+  void Start(const Request& request) {
+    const Started started = StartHelper(request.head.helper, request.descriptor.get(),
+                                        [this] { return BoundsIn(*loaded_); });
+    if (!started.error) return Send(sockets_.start.get(), {.pid = started.pid}, "");
+    const int code = started.error->sys_errno == 0 ? EIO : started.error->sys_errno;
+    Send(sockets_.start.get(), {.sys_errno = code, .pid = started.pid},
+         started.error->op + " " + started.error->subject);
+  }
+
+  static Result<std::string> NotSound() { return std::unexpected(Error("", "request", EINVAL)); }
+
+  static void SendResult(int socket, const Result<std::string>& text) {
+    if (text) return Send(socket, {}, *text);
+    const int code = text.error().sys_errno == 0 ? EIO : text.error().sys_errno;
+    Send(socket, {.sys_errno = code}, text.error().subject);
+  }
+
+  static void Send(int socket, const SpawnerReply& reply, std::string_view text,
+                   int descriptor = -1) {
     std::string bytes(AsBytes(reply).data(), sizeof(reply));
     bytes += text.substr(0, kMaxSpawnerText);
-    SendPacket(socket, bytes, {}, MSG_NOSIGNAL);
+    SendPacket(socket, bytes, {&descriptor, descriptor >= 0 ? 1U : 0U}, MSG_NOSIGNAL);
   }
 
   const SpawnerSockets& sockets_;
@@ -261,8 +360,10 @@ class Server {
   std::optional<Loaded> loaded_;  // nothing: not yet
   std::vector<std::string> directories_;
   std::vector<std::string> next_;
-  std::optional<Loader> loader_;  // while a process reads the policy
-  bool asked_ = false;            // the server waits for it
+  std::optional<Loader> loader_;  // while a process reads for us; then `then_` gets what it found
+  void (Server::*then_)(Loaded) = nullptr;
+  OwnDirectories own_;
+  bool asked_ = false;  // the server waits for bounds
 };
 
 }  // namespace

@@ -20,6 +20,13 @@
 #include "policy/path.h"
 
 namespace pa {
+
+struct SpawnerProcess::Reply {
+  SpawnerReply head;
+  std::string text;
+  UniqueFd descriptor;
+};
+
 namespace {
 
 // Longer than any machine takes to start a program that it can start at all.
@@ -44,18 +51,16 @@ bool Readable(int fd) {
   return ready == 1;
 }
 
-struct Reply {
-  SpawnerReply head;
-  std::string text;
-};
+}  // namespace
 
 // EAGAIN: it has not come. EPIPE: there will be none.
-Result<Reply> Receive(int socket) {
+Result<SpawnerProcess::Reply> SpawnerProcess::Receive(int socket) {
   std::string bytes(sizeof(SpawnerReply) + kMaxSpawnerText, '\0');
   const ReceivedPacket packet = ReceiveWaitingPacket(socket, bytes);
   const int code = packet.size < 0 && errno == EAGAIN ? EAGAIN : EPIPE;
-  for (std::size_t i = 0; i < packet.count; ++i) close(packet.descriptors[i]);
   Reply reply;
+  reply.descriptor.reset(packet.count > 0 ? packet.descriptors[0] : -1);
+  for (std::size_t i = 1; i < packet.count; ++i) close(packet.descriptors[i]);
   const auto size = static_cast<std::size_t>(std::max<ssize_t>(packet.size, 0));
   std::memcpy(&reply.head, bytes.data(), sizeof(reply.head));
   if (size < sizeof(reply.head) || reply.head.magic != SpawnerRequest::kMagic) {
@@ -64,8 +69,6 @@ Result<Reply> Receive(int socket) {
   reply.text = bytes.substr(sizeof(reply.head), size - sizeof(reply.head));
   return reply;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<SpawnerProcess>> SpawnerProcess::Fork(const LoadBounds& load) {
   PA_TRY(Pair start, SocketPair());
@@ -120,17 +123,35 @@ void SpawnerProcess::End() {
 }
 
 Result<pid_t> SpawnerProcess::Start(Helper helper, int socket) {
-  return Exchange({.kind = SpawnerRequest::Kind::kStart, .helper = helper}, {&socket, 1});
+  PA_TRY(const Reply reply,
+         Exchange({.kind = SpawnerRequest::Kind::kStart, .helper = helper}, "", {&socket, 1}));
+  return static_cast<pid_t>(reply.head.pid);
 }
 
 Result<void> SpawnerProcess::AwaitBounds() {
-  PA_TRY_VOID(Exchange({.kind = SpawnerRequest::Kind::kLoad}, {}));
+  PA_TRY_VOID(Exchange({.kind = SpawnerRequest::Kind::kLoad}, "", {}));
   return {};
 }
 
-Result<pid_t> SpawnerProcess::Exchange(const SpawnerRequest& request,
-                                       std::span<const int> descriptors) {
-  if (SendPacket(start_.get(), AsBytes(request), descriptors, MSG_NOSIGNAL) < 0) {
+Result<UniqueFd> SpawnerProcess::Open(const std::string& path) {
+  const auto refused = [&](int code) { return std::unexpected(Error("open", path, code)); };
+  if (path.size() > kMaxSpawnerText) return refused(ENAMETOOLONG);
+  Result<Reply> reply = Exchange({.kind = SpawnerRequest::Kind::kOpen}, path, {});
+  if (!reply) return refused(reply.error().sys_errno);
+  if (!reply->descriptor) return refused(EMFILE);
+  return std::move(reply->descriptor);
+}
+
+void SpawnerProcess::RemoveSocket(const SocketFile& socket) {
+  static_cast<void>(Exchange({.kind = SpawnerRequest::Kind::kRemove}, Pack(socket), {}));
+}
+
+Result<SpawnerProcess::Reply> SpawnerProcess::Exchange(const SpawnerRequest& request,
+                                                       std::string_view text,
+                                                       std::span<const int> descriptors) {
+  std::string bytes(AsBytes(request).data(), sizeof(request));
+  bytes += text;
+  if (SendPacket(start_.get(), bytes, descriptors, MSG_NOSIGNAL) < 0) {
     return std::unexpected(Error("spawner", "send", errno));
   }
   if (!Readable(start_.get())) {
@@ -138,8 +159,8 @@ Result<pid_t> SpawnerProcess::Exchange(const SpawnerRequest& request,
     shutdown(start_.get(), SHUT_RDWR);
     return std::unexpected(Error("spawner", "it does not answer", ETIMEDOUT));
   }
-  PA_TRY(const Reply reply, Receive(start_.get()));
-  if (reply.head.sys_errno == 0) return static_cast<pid_t>(reply.head.pid);
+  PA_TRY(Reply reply, Receive(start_.get()));
+  if (reply.head.sys_errno == 0) return reply;
   if (reply.head.pid > 0) waitpid(reply.head.pid, nullptr, 0);
   return std::unexpected(Error("spawner", reply.text, reply.head.sys_errno));
 }
@@ -153,24 +174,42 @@ Task<Result<bool>> SpawnerProcess::Reach(std::string directory, std::vector<std:
   if (directory.size() >= PATH_MAX) {
     co_return std::unexpected(Error("spawner", directory, ENAMETOOLONG));
   }
-  Task<Result<bool>> asking = Ask(SpawnerRequest::Kind::kLook, std::move(directory));
+  Task<Result<bool>> asking = AskForBounds(SpawnerRequest::Kind::kLook, std::move(directory));
   Result<bool> asked = co_await asking;
   co_return asked;
 }
 
 Task<Result<bool>> SpawnerProcess::Reload() {
-  Task<Result<bool>> asking = Ask(SpawnerRequest::Kind::kLoad, "");
-  Result<bool> asked = co_await asking;
-  co_return asked;
+  return AskForBounds(SpawnerRequest::Kind::kLoad, "");
 }
 
-Task<Result<bool>> SpawnerProcess::Ask(SpawnerRequest::Kind kind, std::string directory) {
+Task<Result<std::string>> SpawnerProcess::ReadIdentity() {
+  return Ask(SpawnerRequest::Kind::kIdentity, "");
+}
+
+Task<Result<std::string>> SpawnerProcess::GitAtWork(std::vector<std::string> directories) {
+  return Ask(SpawnerRequest::Kind::kGit, Pack(directories));
+}
+
+Task<Result<bool>> SpawnerProcess::AskForBounds(SpawnerRequest::Kind kind, std::string text) {
+  Task<Result<std::string>> asking = Ask(kind, std::move(text));
+  const Result<std::string> packed = co_await asking;
+  if (!packed) co_return std::unexpected(packed.error());
+  std::vector<std::string> elsewhere;
+  if (Unpacker(*packed)(elsewhere)) elsewhere_ = std::move(elsewhere);
+  co_return true;
+}
+
+Task<Result<std::string>> SpawnerProcess::Ask(SpawnerRequest::Kind kind, std::string text) {
   if (!replies_) co_return std::unexpected(Error("spawner", "it has ended", ECANCELED));
+  if (text.size() > kMaxSpawnerText) {
+    co_return std::unexpected(Error("spawner", "request", ENAMETOOLONG));
+  }
   const SpawnerRequest request{.kind = kind};
-  Completion<Result<bool>> done;
-  waiting_.push_back({std::string(AsBytes(request).data(), sizeof(request)) + directory, &done});
+  Completion<Result<std::string>> done;
+  waiting_.push_back({std::string(AsBytes(request).data(), sizeof(request)) + text, &done});
   if (waiting_.size() == 1) SendNext();
-  Result<bool> result = co_await done;
+  Result<std::string> result = co_await done;
   co_return result;
 }
 
@@ -181,17 +220,15 @@ void SpawnerProcess::SendNext() {
 }
 
 void SpawnerProcess::OnReply() {
-  const Result<Reply> reply = Receive(look_.get());
+  Result<Reply> reply = Receive(look_.get());
   if (!reply && reply.error().sys_errno == EAGAIN) return;
   if (!reply || waiting_.empty()) return End();
-  Completion<Result<bool>>* done = waiting_.front().done;
+  Completion<Result<std::string>>* done = waiting_.front().done;
   waiting_.pop_front();
-  Result<bool> result = true;
+  Result<std::string> result = std::move(reply->text);
   if (reply->head.sys_errno != 0) {
-    result = std::unexpected(Error("spawner", reply->text, reply->head.sys_errno));
+    result = std::unexpected(Error("spawner", *result, reply->head.sys_errno));
   }
-  std::vector<std::string> elsewhere;
-  if (result && Unpacker(reply->text)(elsewhere)) elsewhere_ = std::move(elsewhere);
   SendNext();
   done->Set(std::move(result));
 }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -44,6 +45,10 @@ class SpawnerProcess : public Spawner {
 
   Result<pid_t> Start(Helper helper, int socket) override;
   Task<Result<bool>> Reach(std::string directory, std::vector<std::string> paths) override;
+  Result<UniqueFd> Open(const std::string& path) override;
+  void RemoveSocket(const SocketFile& socket) override;
+  Task<Result<std::string>> ReadIdentity() override;
+  Task<Result<std::string>> GitAtWork(std::vector<std::string> directories) override;
   pid_t pid() const override { return pid_; }
   // The bounds of the policy as it is on disk. An error: they stay as they were.
   Task<Result<bool>> Reload();
@@ -51,13 +56,17 @@ class SpawnerProcess : public Spawner {
   const std::vector<std::string>& elsewhere() const { return elsewhere_; }
 
  private:
+  struct Reply;
   struct Waiting {
     std::string request;
-    Completion<Result<bool>>* done;
+    Completion<Result<std::string>>* done;
   };
   SpawnerProcess(pid_t pid, UniqueFd start, UniqueFd look);
-  Result<pid_t> Exchange(const SpawnerRequest& request, std::span<const int> descriptors);
-  Task<Result<bool>> Ask(SpawnerRequest::Kind kind, std::string directory);
+  static Result<Reply> Receive(int socket);
+  Result<Reply> Exchange(const SpawnerRequest& request, std::string_view text,
+                         std::span<const int> descriptors);
+  Task<Result<std::string>> Ask(SpawnerRequest::Kind kind, std::string text);
+  Task<Result<bool>> AskForBounds(SpawnerRequest::Kind kind, std::string text);
   void SendNext();
   void OnReply();
   void End();

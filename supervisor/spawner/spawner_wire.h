@@ -2,11 +2,16 @@
 // request and one reply at a time on each.
 //
 //    start    SpawnerRequest kStart, descriptor: the helper's socket → SpawnerReply with its pid;
-//             kLoad → SpawnerReply once the policy was read for the first time
-//    look     SpawnerRequest kLoad, or kLook with the name of a directory behind it → SpawnerReply
+//             kLoad → SpawnerReply once the policy was read for the first time, and the
+//             directories of the server are there;
+//             kOpen, behind it the name of a file → SpawnerReply, descriptor: the file;
+//             kRemove, behind it a packed SocketFile → SpawnerReply
+//    look     SpawnerRequest kLoad; kLook, behind it the name of a directory; kIdentity; kGit,
+//             behind it a packed list of directories → SpawnerReply
 //
-// Behind a reply follows a text: of an error its subject, of kLoad and kLook the packed list of
-// paths that are reached elsewhere.
+// Behind a reply follows a text: of an error its subject; of kLoad and kLook the packed list of
+// paths that are reached elsewhere; of kIdentity a packed GitIdentityFound; of kGit what GitAtWork
+// says.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +29,10 @@ struct SpawnerRequest {
     kStart,
     kLoad,  // read the policy again
     kLook,  // and what work in a directory needs
+    kOpen,
+    kRemove,
+    kIdentity,
+    kGit,
   };
   std::uint32_t magic = kMagic;
   Kind kind = Kind::kStart;

@@ -27,8 +27,6 @@
 
 namespace pa {
 
-inline constexpr std::string_view kEditsDirectory = "edits";
-
 struct JournalEntry {
   std::string root;     // the directory, absolute
   std::string file;     // relative to it

@@ -168,15 +168,23 @@ Result<std::string> PutAll(const std::string& base, const Files& files) {
 
 }  // namespace
 
-Files IdentityFiles(const policy::Policy& policy, IdentityReader::Looked& looked,
-                    std::string& warning) {
-  if (!policy.git.inherit_identity || policy.home.empty()) return {};
-  IdentityReader reader(policy.home, looked, warning);
+GitIdentityFound FindGitIdentity(const std::string& home, const std::string& config_home) {
+  GitIdentityFound found;
+  if (home.empty()) return found;
+  IdentityReader reader(home, found.looked, found.warning);
   // In git's order: the last one counts.
   std::string text;
-  if (!policy.config_home.empty()) text = reader.Read(policy.config_home + "/git/config");
-  text += reader.Read(policy.home + "/.gitconfig");
-  return std::move(reader).Take(std::move(text));
+  if (!config_home.empty()) text = reader.Read(config_home + "/git/config");
+  text += reader.Read(home + "/.gitconfig");
+  found.files = std::move(reader).Take(std::move(text));
+  return found;
+}
+
+GitIdentity::Key GitIdentity::KeyOf(const policy::Policy& policy) {
+  return {.inherit = policy.git.inherit_identity,
+          .home = policy.home,
+          .config_home = policy.config_home,
+          .base = policy.caches.base};
 }
 
 bool GitIdentity::StillHolds(const Key& key) const {
@@ -185,29 +193,31 @@ bool GitIdentity::StillHolds(const Key& key) const {
          });
 }
 
-const GitIdentity::Given& GitIdentity::For(const policy::Policy& policy) {
-  const Key key{.inherit = policy.git.inherit_identity,
-                .home = policy.home,
-                .config_home = policy.config_home,
-                .base = policy.caches.base};
-  if (StillHolds(key)) return given_;
-  key_ = key;
-  looked_.clear();
-  given_ = {};
-  const Files files = IdentityFiles(policy, looked_, given_.warning);
-  if (!files.contains(kMainFile) || key.base.empty()) {
-    settled_ = std::ranges::all_of(looked_, [](const auto& f) { return f.second.Settled(); });
+const GitIdentity::Given* GitIdentity::Known(const policy::Policy& policy) {
+  const Key key = KeyOf(policy);
+  if (StillHolds(key)) return &given_;
+  return key.inherit && !key.home.empty() ? nullptr : &Take(policy, {});
+}
+
+const GitIdentity::Given& GitIdentity::Take(const policy::Policy& policy, GitIdentityFound found) {
+  key_ = KeyOf(policy);
+  looked_ = std::move(found.looked);
+  given_ = {.directory = "", .warning = std::move(found.warning)};
+  const auto are_settled = [this] {
+    return std::ranges::all_of(looked_, [](const auto& file) { return file.second.Settled(); });
+  };
+  if (!found.files.contains(kMainFile) || key_.base.empty()) {
+    settled_ = are_settled();
     return given_;
   }
-  const Result<std::string> directory = PutAll(key.base, files);
+  const Result<std::string> directory = PutAll(key_.base, found.files);
   if (directory) {
     given_.directory = *directory;
     looked_.emplace_back(given_.File(), LookThrough(given_.File()));
   } else {
     given_.warning = "commits of the command lack the user's name: " + directory.error().Message();
   }
-  settled_ = directory.has_value() &&
-             std::ranges::all_of(looked_, [](const auto& f) { return f.second.Settled(); });
+  settled_ = directory.has_value() && are_settled();
   return given_;
 }
 

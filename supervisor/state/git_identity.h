@@ -1,8 +1,9 @@
 // GitIdentity: a git configuration that holds the user's name and email alone, on disk, for the
 // commits of commands: the user's own configuration is closed to them.
 //
-//    const GitIdentity::Given& given = identity.For(*policy);
-//    if (!given.directory.empty()) env["GIT_CONFIG_GLOBAL"] = given.File();   // and grant it
+//    const GitIdentity::Given* given = identity.Known(*policy);
+//    if (given == nullptr) given = &identity.Take(*policy, FindGitIdentity(home, config_home));
+//    if (!given->directory.empty()) env["GIT_CONFIG_GLOBAL"] = given->File();   // and grant it
 //
 // git reads it in place of the user's, so the settings of a repository count for more, as always.
 // Conditional includes stay conditional: git itself decides about them, in the repository where the
@@ -16,9 +17,25 @@
 #include <vector>
 
 #include "base/path_stamp.h"
+#include "base/path_stamp_fields.h"
 #include "policy/policy.h"
 
 namespace pa {
+
+struct GitIdentityFound {
+  // By name; empty: nobody is named.
+  std::map<std::string, std::string> files;
+  // Each file that was read or missed, with its stamp from before.
+  std::vector<std::pair<std::string, PathStamp>> looked;
+  std::string warning;  // "", or what of the user's configuration is missing, and why
+};
+template <>
+struct PackedFields<GitIdentityFound> {
+  static bool Visit(auto& io, auto& v) { return io(v.files, v.looked, v.warning); }
+};
+
+// Of what git reads for the user. Of other settings there is nothing in it.
+GitIdentityFound FindGitIdentity(const std::string& home, const std::string& config_home);
 
 class GitIdentity {
  public:
@@ -27,8 +44,9 @@ class GitIdentity {
     std::string warning;    // "", or what of the user's configuration is missing, and why
     std::string File() const { return directory + "/config"; }
   };
-  // With `git.identity: none` it looks at nothing. Valid until the next call.
-  const Given& For(const policy::Policy& policy);
+  // Null: somebody has to look. With `git.identity: none` nobody has to. Valid until the next call.
+  const Given* Known(const policy::Policy& policy);
+  const Given& Take(const policy::Policy& policy, GitIdentityFound found);
 
  private:
   using Stamps = std::vector<std::pair<std::string, PathStamp>>;
@@ -37,6 +55,7 @@ class GitIdentity {
     std::string home, config_home, base;
     bool operator==(const Key&) const = default;
   };
+  static Key KeyOf(const policy::Policy& policy);
   bool StillHolds(const Key& key) const;
 
   Key key_;
@@ -44,11 +63,5 @@ class GitIdentity {
   bool settled_ = false;
   Given given_;
 };
-
-// The files of such a configuration, by name; empty: nobody is named. `looked`: gets each file that
-// was read or missed, with its stamp.
-std::map<std::string, std::string> IdentityFiles(
-    const policy::Policy& policy, std::vector<std::pair<std::string, PathStamp>>& looked,
-    std::string& warning);
 
 }  // namespace pa

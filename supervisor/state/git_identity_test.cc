@@ -25,9 +25,14 @@ class GitIdentityTest : public ::testing::Test {
     testing::WriteText(home_ / name, text);
   }
   std::map<std::string, std::string> Files() {
-    std::vector<std::pair<std::string, PathStamp>> looked;
-    warning_.clear();
-    return IdentityFiles(policy_, looked, warning_);
+    GitIdentityFound found = FindGitIdentity(policy_.home, policy_.config_home);
+    warning_ = found.warning;
+    return found.files;
+  }
+  const GitIdentity::Given& For(GitIdentity& identity) {
+    const GitIdentity::Given* known = identity.Known(policy_);
+    if (known != nullptr) return *known;
+    return identity.Take(policy_, FindGitIdentity(policy_.home, policy_.config_home));
   }
   std::string Main() {
     const auto files = Files();
@@ -62,7 +67,9 @@ TEST_F(GitIdentityTest, ThereMayBeNone) {
   EXPECT_EQ(Main(), "");
   WriteHome(".gitconfig", "[user]\n\tname = Ann\n");
   policy_.git.inherit_identity = false;
-  EXPECT_EQ(Main(), "");
+  GitIdentity identity;
+  ASSERT_NE(identity.Known(policy_), nullptr) << "nobody has to look";
+  EXPECT_EQ(For(identity).directory, "");
 }
 
 TEST_F(GitIdentityTest, IncludesAreFollowed) {
@@ -109,12 +116,12 @@ TEST_F(GitIdentityTest, WhatCannotBeReadIsSaid) {
 TEST_F(GitIdentityTest, LiesInADirectoryOfItsOwn) {
   WriteHome(".gitconfig", "[user]\n\tname = Ann\n[alias]\n\tx = !id\n");
   GitIdentity identity;
-  const std::string directory = identity.For(policy_).directory;
+  const std::string directory = For(identity).directory;
   EXPECT_TRUE(directory.starts_with(policy_.caches.base + "/.identity/")) << directory;
   EXPECT_EQ(testing::ReadText(directory + "/config"), "[user]\n\tname = \"Ann\"\n");
   EXPECT_EQ(fs::status(directory).permissions(), fs::perms::owner_all);
   GitIdentity another;
-  EXPECT_EQ(another.For(policy_).directory, directory) << "of another server";
+  EXPECT_EQ(For(another).directory, directory) << "of another server";
   int files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(directory)) ++files;
   EXPECT_EQ(files, 1);
@@ -122,43 +129,44 @@ TEST_F(GitIdentityTest, LiesInADirectoryOfItsOwn) {
 
 TEST_F(GitIdentityTest, FollowsTheUsersFiles) {
   GitIdentity identity;
-  EXPECT_EQ(identity.For(policy_).directory, "");
+  EXPECT_EQ(For(identity).directory, "");
   WriteHome("dot/gitconfig", "[user]\n\tname = Ann\n");
   fs::create_symlink("dot/gitconfig", home_ / ".gitconfig");
   LetSettle();
-  const std::string first = identity.For(policy_).directory;
+  const std::string first = For(identity).directory;
   EXPECT_NE(first, "");
   LetSettle();
-  EXPECT_EQ(identity.For(policy_).directory, first);
+  EXPECT_EQ(For(identity).directory, first);
   WriteHome("dot/gitconfig", "[user]\n\tname = Bob\n");
-  const std::string second = identity.For(policy_).directory;
+  const std::string second = For(identity).directory;
   EXPECT_EQ(testing::ReadText(second + "/config"), "[user]\n\tname = \"Bob\"\n");
   EXPECT_NE(second, first);
   LetSettle();
-  identity.For(policy_);
+  For(identity);
   testing::WriteText(fs::path(second) / "config", "[alias]\n");
-  identity.For(policy_);
+  For(identity);
   EXPECT_EQ(testing::ReadText(second + "/config"), "[user]\n\tname = \"Bob\"\n") << "restored";
   fs::remove_all(policy_.caches.base);
-  identity.For(policy_);
+  For(identity);
   EXPECT_TRUE(fs::exists(fs::path(second) / "config"));
   policy_.git.inherit_identity = false;
-  EXPECT_EQ(identity.For(policy_).directory, "");
+  EXPECT_EQ(For(identity).directory, "");
   policy_.git.inherit_identity = true;
-  EXPECT_EQ(identity.For(policy_).directory, second);
+  EXPECT_EQ(For(identity).directory, second);
   fs::remove(home_ / "dot/gitconfig");
-  EXPECT_EQ(identity.For(policy_).directory, "");
+  EXPECT_EQ(For(identity).directory, "");
 }
 
 TEST_F(GitIdentityTest, WithoutAPlaceThereIsNone) {
   WriteHome(".gitconfig", "[user]\n\tname = Ann\n");
   policy_.caches.base = "";
-  EXPECT_EQ(GitIdentity().For(policy_).directory, "");
+  GitIdentity none;
+  EXPECT_EQ(For(none).directory, "");
   policy_.caches.base = home_ / ".gitconfig";
   GitIdentity identity;
-  EXPECT_EQ(identity.For(policy_).directory, "");
-  EXPECT_TRUE(identity.For(policy_).warning.starts_with("commits of the command lack the user's "))
-      << identity.For(policy_).warning;
+  EXPECT_EQ(For(identity).directory, "");
+  EXPECT_TRUE(For(identity).warning.starts_with("commits of the command lack the user's "))
+      << For(identity).warning;
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/try.h"
@@ -25,6 +27,9 @@ std::string PathInState(const std::string& state_home, std::string_view name) {
 Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
                                        std::string_view name) {
   if (state_home.empty()) return std::unexpected(Error("find", "the state directory", ENOENT));
+  if (std::ranges::find(kServersDirectories, name) == std::end(kServersDirectories)) {
+    return std::unexpected(Error("find", std::string(name), EINVAL));
+  }
   const std::string path = PathInState(state_home, name);
   // Once: what is used is what was looked at, should a symlink on the way change.
   std::string resolved = policy::ResolvePath(path);

@@ -16,16 +16,24 @@
 
 namespace pa {
 
-// The name of the directory with the locks of repositories (supervisor/run/repository_lock.h) and
-// the records of those that commands made (supervisor/guard/nested_repositories.h).
+// The locks of repositories (supervisor/run/repository_lock.h) and the records of those that
+// commands made (supervisor/guard/nested_repositories.h).
 inline constexpr std::string_view kRepositoriesDirectory = "repositories";
+inline constexpr std::string_view kEditsDirectory = "edits";           // journals
+inline constexpr std::string_view kTrashDirectory = "trash";           // what was deleted
+inline constexpr std::string_view kQuarantineDirectory = "displaced";  // of protected paths
+inline constexpr std::string_view kCopiesDirectory = "copies";         // of repositories, for hooks
+// All that a server writes there. The tokens are not among them.
+inline constexpr std::string_view kServersDirectories[] = {kRepositoriesDirectory, kEditsDirectory,
+                                                           kTrashDirectory, kQuarantineDirectory,
+                                                           kCopiesDirectory};
 
 // STATE_HOME/project-actions, resolved; "": there is none.
 std::string StateOf(const std::string& state_home);
 // STATE_HOME/project-actions/NAME.
 std::string PathInState(const std::string& state_home, std::string_view name);
-// The same path, resolved, whether it exists or not. ENOENT: there is no state directory. EPERM:
-// commands can write there.
+// The same path, resolved, whether it exists or not; `name`: one of kServersDirectories, or EINVAL.
+// ENOENT: there is no state directory. EPERM: commands can write there.
 Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
                                        std::string_view name);
 

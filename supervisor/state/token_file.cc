@@ -133,7 +133,7 @@ Result<void> TokenFile::Refresh() {
       return std::unexpected(
           Error("others than root and this user could write the tokens:", path_, EPERM));
     }
-    PA_TRY(const std::string text, ReadFile(path_, kMaxTokenFile));
+    PA_TRY(const std::string text, ReadFileBy(open_, path_, kMaxTokenFile));
     PA_TRY(tokens_, ParseTokens(text, path_));
   }
   read_ = now;

@@ -14,10 +14,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path_stamp.h"
 
 namespace pa {
@@ -68,7 +70,8 @@ class TokenSource {
 // Only root and the user of the process may be able to write it.
 class TokenFile final : public TokenSource {
  public:
-  explicit TokenFile(std::string path) : path_(std::move(path)) {}
+  explicit TokenFile(std::string path, OpenFile open = OpenToRead)
+      : path_(std::move(path)), open_(std::move(open)) {}
 
   Result<std::optional<Token>> Find(const Digest& sha256, TokenTime now) override;
   Result<bool> HasAny(TokenTime now) override;
@@ -79,6 +82,7 @@ class TokenFile final : public TokenSource {
   Result<void> Refresh();
 
   std::string path_;
+  OpenFile open_;
   std::optional<PathStamp> read_;  // of the file as it was read; nothing: it has to be read
   std::vector<Token> tokens_;
 };

@@ -26,8 +26,6 @@ namespace pa {
 inline constexpr std::int64_t kTrashKeptDays = 30;
 inline constexpr const char* kProjectTrash = ".project-actions-trash";
 
-inline constexpr std::string_view kTrashDirectory = "trash";  // of the state directory
-
 struct TrashEntry {
   std::string directory;        // TRASH/ID
   std::string id;               // 20261122-181500-0123abcd

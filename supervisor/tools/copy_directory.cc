@@ -21,7 +21,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::string_view kCopiesDirectory = "copies";  // of the state directory
 // The rest of the name of one that is to be removed: it may be too large for the end of a server.
 constexpr std::string_view kDone = ".done";
 

@@ -55,8 +55,9 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 // lines that name $(MAKE). There it has no network, not even that of a job.
 Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permission& permission,
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
-  const policy::Allow allow =
-      permission.For(BuildNeeds(call.runner.git_identity().For(*call.policy), timeout));
+  Task<GitIdentity::Given> finding = call.runner.FindIdentity(call.policy);
+  const GitIdentity::Given identity = co_await finding;
+  const policy::Allow allow = permission.For(BuildNeeds(identity, timeout));
   if (!work.job.empty()) {
     Task<NetworkOr> joining = JoinJob(work.job, allow.confinement().network, call);
     const NetworkOr joined = co_await joining;

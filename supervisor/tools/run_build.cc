@@ -58,9 +58,9 @@ Task<ToolResult> RunBuild(Build build, const policy::Permission& permission, con
   CommandPlan& plan = build.plan;
   CommandReport& report = build.report;
   const std::string no_cache = OpenCache(work, call, plan.env);
-  // Where the policy lets a command commit, it commits in the name in which git_commit does. A
-  // copy: another call may ask for it while this one runs.
-  const GitIdentity::Given identity = call.runner.git_identity().For(*call.policy);
+  // Where the policy lets a command commit, it commits in the name in which git_commit does.
+  Task<GitIdentity::Given> finding = call.runner.FindIdentity(call.policy);
+  const GitIdentity::Given identity = co_await finding;
   policy::Allow allow = permission.For(BuildNeeds(identity, build.timeout));
   if (!identity.directory.empty()) plan.env["GIT_CONFIG_GLOBAL"] = identity.File();
   policy::LimitRetries(*call.policy, plan.env);

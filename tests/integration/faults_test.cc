@@ -168,7 +168,6 @@ constexpr Refusal kRefusals[] = {
      CLONE_PARENT | SIGCHLD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
          CLONE_NEWNET,
      ENOSPC, "clone", kRequire},
-    {"LandlockRule", Refusal::kServer, SYS_landlock_add_rule, 1, 1, EPERM, "landlock_add_rule"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Calls, RefusedByTheKernel, ::testing::ValuesIn(kRefusals),
@@ -229,18 +228,21 @@ TEST(Faults, AServerWhoseSpawnerIsKilledEnds) {
 }
 
 // Nobody would start anything for it.
-TEST(Faults, AServerThatHasNoSpawnerDoesNotStart) {
+TEST(Faults, AServerWithoutSpawnerOrConfinementDoesNotStart) {
   const Project project(kFaultsMakefile);
+  constexpr auto kServer = Refusal::kServer;
   for (const Refusal& refusal :
-       {Refusal{"", Refusal::kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE, ""},
-        Refusal{"", Refusal::kServer, SYS_acct, 0, 0, EPERM, ""}}) {
+       {Refusal{"", kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE,
+                "socketpair \"spawner\""},
+        Refusal{"", kServer, SYS_landlock_add_rule, 1, 1, EPERM, "landlock_add_rule"},
+        Refusal{"", kServer, SYS_landlock_restrict_self, 1, 0, EPERM, "landlock_restrict_self"},
+        Refusal{"", kServer, SYS_acct, 0, 0, EPERM, ""}}) {
     const ServerOptions options = ServerWith(project, refusal);
     const ProgramResult ended = RunProgram({.command = options.command,
                                             .environment = {"HOME=" + project.home().string()},
                                             .directory = project.root()});
-    EXPECT_EQ(ended.exit_code, refusal.call == SYS_socketpair ? 1 : 0) << ended.errors;
-    EXPECT_EQ(ended.errors.contains("socketpair \"spawner\""), refusal.call == SYS_socketpair)
-        << ended.errors;
+    EXPECT_EQ(ended.exit_code, *refusal.named == '\0' ? 0 : 1) << ended.errors;
+    EXPECT_TRUE(ended.errors.contains(refusal.named)) << ended.errors;
   }
 }
 

@@ -307,6 +307,9 @@ TEST_F(Protocol, StartingLeavesNoTrace) {
     ++files;
   }
   EXPECT_EQ(files, 1U) << "only the Makefile was there";
+  // Its own directories are there as long as it is, because it can reach no others.
+  client_.Signal(SIGTERM);
+  EXPECT_TRUE(client_.WaitForExit());
   EXPECT_TRUE(std::filesystem::is_empty(project_.home()));
 }
 

@@ -1,0 +1,93 @@
+#include "supervisor/spawner/confine_server.h"
+
+#include <sys/prctl.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "base/try.h"
+#include "base/unique_fd.h"
+#include "sandbox/capabilities.h"
+#include "sandbox/confinement.h"
+#include "sandbox/landlock.h"
+#include "sandbox/prepared.h"
+#include "sandbox/seccomp_load.h"
+#include "sandbox/unreachable.h"
+
+// Reports of sanitizers need further system calls.
+#if defined(__SANITIZE_ADDRESS__)
+#define PA_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PA_SANITIZED 1
+#endif
+#endif
+
+namespace pa {
+namespace {
+
+#ifdef PA_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+using sandbox::Access;
+
+Result<void> Add(int ruleset, const std::vector<std::string>& paths, Access access, int abi) {
+  for (const std::string& path : paths) {
+    const auto added = sandbox::AddPath(ruleset, path.c_str(), access, abi);
+    if (!added && !sandbox::IsUnreachable(added.error())) {
+      return std::unexpected(Error(added.error()));
+    }
+  }
+  return {};
+}
+
+// False: the kernel has no Landlock that would do.
+Result<bool> EnterLandlock(const ServerReach& reach, sandbox::Network network) {
+  const sandbox::LandlockSupport kernel = sandbox::DetectLandlock();
+  if (kernel.abi < 2) return false;
+  const auto ruleset = sandbox::CreateServerRuleset(kernel.abi, network);
+  if (!ruleset) return std::unexpected(Error(ruleset.error()));
+  PA_TRY_VOID(Add(ruleset->get(), reach.read, Access::kRead, kernel.abi));
+  PA_TRY_VOID(Add(ruleset->get(), reach.write, sandbox::kReadWrite, kernel.abi));
+  PA_TRY_VOID(Add(ruleset->get(), reach.list, Access::kList, kernel.abi));
+  PA_TRY_VOID(Add(ruleset->get(), {reach.base}, Access::kList | Access::kRemove, kernel.abi));
+  PA_TRY_VOID(Add(ruleset->get(), {"/dev/null"}, sandbox::kReadWrite, kernel.abi));
+  if (const auto entered = sandbox::Enforce(ruleset->get()); !entered) {
+    return std::unexpected(Error(entered.error()));
+  }
+  return true;
+}
+
+// A Landlock domain is of the thread that enters it, and of those that it makes.
+Result<void> CheckAlone() {
+  PA_TRY(const std::vector<std::string> threads, ReadNames("/proc/self/task", 0));
+  if (threads.size() == 1) return {};
+  return std::unexpected(Error("confine server", "it has threads", EBUSY));
+}
+
+}  // namespace
+
+Result<bool> ConfineServer(const ServerReach& reach) {
+  const sandbox::Network network = reach.ports ? sandbox::Network::kFull : sandbox::Network::kNone;
+  PA_TRY_VOID(CheckAlone());
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return std::unexpected(Error("prctl", "no_new_privs", errno));
+  }
+  // As root it would read the environment of other processes in spite of Landlock.
+  if (const auto dropped = sandbox::DropCapabilities(); !dropped) {
+    return std::unexpected(Error(dropped.error()));
+  }
+  PA_TRY(const bool files, EnterLandlock(reach, network));
+  if (kSanitized) return files;
+  PA_TRY(const sandbox::SeccompProgram program,
+         sandbox::CompileSeccomp(sandbox::SeccompProfile::kServer, network, 0));
+  if (const auto loaded = sandbox::LoadSeccomp(*program); !loaded) {
+    return std::unexpected(Error(loaded.error()));
+  }
+  return files;
+}
+
+}  // namespace pa
