@@ -94,6 +94,19 @@ void AppendProbe(const DoctorReport& report, const Painter& paint, std::string* 
   }
 }
 
+void AppendServer(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nServer: it confined itself and tried what must fail\n";
+  if (!report.server_can) {
+    *out += fmt::format("  {}: {}\n", paint(kRed, "not known"), report.server_error);
+  } else if (report.server_can->empty()) {
+    *out += "  it opens no files but its own, starts no program and connects to nothing\n";
+  } else {
+    for (const std::string& what : *report.server_can) {
+      *out += fmt::format("  {}: {}\n", paint(kYellow, "it can"), what);
+    }
+  }
+}
+
 void AppendPrograms(const DoctorReport& report, const Painter& paint, std::string* out) {
   *out += "\nPrograms\n";
   for (const FoundProgram& program : report.programs) {
@@ -184,6 +197,7 @@ std::string FormatDoctorText(const DoctorReport& report, const DoctorLook& look)
       fmt::format("project-actions {}\n{}\n", kVersion, KernelLine(report.enforcement.kernel));
   AppendProtections(report, paint, &out);
   AppendProbe(report, paint, &out);
+  AppendServer(report, paint, &out);
   AppendPrograms(report, paint, &out);
   AppendPolicy(report, paint, &out);
   AppendRelaxations(report, paint, &out);
@@ -224,7 +238,13 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   for (const std::string& name : report.probe_denied) w.String(name);
   w.EndArray().Key("allowed").BeginArray();
   for (const std::string& name : report.probe_allowed) w.String(name);
-  w.EndArray().EndObject().Key("programs").BeginArray();
+  w.EndArray().EndObject().Key("server").BeginObject().Field("error", report.server_error);
+  if (report.server_can) {
+    w.Key("can").BeginArray();
+    for (const std::string& what : *report.server_can) w.String(what);
+    w.EndArray();
+  }
+  w.EndObject().Key("programs").BeginArray();
   for (const FoundProgram& program : report.programs) {
     w.BeginObject().Field("name", program.name).Field("path", program.path).EndObject();
   }

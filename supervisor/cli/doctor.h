@@ -37,6 +37,9 @@ struct DoctorReport {
   std::vector<std::string> probe_denied;   // what the probe tried and could not do
   std::vector<std::string> probe_allowed;  // what the probe could do, and must not
   std::string probe_error;                 // why there was no probe
+  // What a server that has confined itself could do all the same; nothing: it was not tried.
+  std::optional<std::vector<std::string>> server_can;
+  std::string server_error;  // why that is not known
 
   // Every protection that the default policy requires is enforced.
   bool Enforceable() const;

@@ -17,6 +17,7 @@
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/spawner/confine_server.h"
 #include "supervisor/state/edit_journal.h"
 #include "supervisor/state/instance_dir.h"
 #include "supervisor/state/state_directory.h"
@@ -123,6 +124,17 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   loop.Run();
 }
 
+// As `serve` confines itself.
+void ExamineServer(DoctorReport* report) {
+  const ServerTrial trial = TryConfinement();
+  report->server_error = trial.error;
+  if (!trial.error.empty()) return;
+  report->server_can.emplace();
+  if (trial.opens_others) report->server_can->emplace_back("open other files of its user");
+  if (trial.makes_process) report->server_can->emplace_back("start programs");
+  if (trial.makes_socket) report->server_can->emplace_back("connect to the Internet");
+}
+
 // Issuers exchange their keys; a file that nobody refreshes shuts its users out then.
 void ExamineIssuer(const policy::OAuthPolicy& oauth, DoctorReport* report) {
   if (!oauth.IsOn()) return;
@@ -186,6 +198,7 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   }
   for (const auto& warning : loaded.warnings)
     report.policy_warnings.push_back(VisibleText(warning.Format()));
+  ExamineServer(&report);
   ExamineSandbox(environment, &report);
   return report;
 }

@@ -61,6 +61,20 @@ TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
   EXPECT_TRUE(broken([](auto& r) { r.policy_errors = {"policy.yaml:1:1: ..."}; }));
 }
 
+TEST(Doctor, SaysWhatTheServerItselfCanDo) {
+  DoctorReport report = Healthy();
+  report.server_error = "EPERM";
+  EXPECT_TRUE(FormatDoctorText(report).contains("not known: EPERM"));
+  EXPECT_FALSE(FormatDoctorJson(report).contains(R"("can")"));
+  report.server_error = "";
+  report.server_can.emplace();
+  EXPECT_TRUE(FormatDoctorText(report).contains("it opens no files but its own"));
+  EXPECT_TRUE(FormatDoctorJson(report).contains(R"("server":{"error":"","can":[]})"));
+  report.server_can = {"start programs"};
+  EXPECT_TRUE(FormatDoctorText(report).contains("it can: start programs"));
+  EXPECT_TRUE(FormatDoctorJson(report).contains(R"("can":["start programs"])"));
+}
+
 TEST(Doctor, AMissingProgramIsNamedWithAdviceButBreaksNoProtection) {
   DoctorReport report = Healthy();
   report.programs = {{"git", "", "install git to use git_add and git_commit"}};

@@ -1,6 +1,12 @@
 #include "supervisor/spawner/confine_server.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -88,6 +94,45 @@ Result<bool> ConfineServer(const ServerReach& reach) {
     return std::unexpected(Error(loaded.error()));
   }
   return files;
+}
+
+namespace {
+
+constexpr int kNotConfined = 8;
+
+// In bits, what it could do.
+int Attempts() {
+  int could = 0;
+  if (UniqueFd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) could |= 1;
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+  if (child == 0) _exit(0);
+  if (child > 0) {
+    could |= 2;
+    waitpid(child, nullptr, 0);
+  }
+  if (UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))) could |= 4;
+  return could;
+}
+
+}  // namespace
+
+ServerTrial TryConfinement() {
+  const pid_t child = fork();
+  if (child < 0) return {.error = Error("fork", "", errno).Message()};
+  if (child == 0) {
+    const Result<bool> confined = ConfineServer({.read = {"/proc"}});
+    _exit(confined ? Attempts() : kNotConfined);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) >= kNotConfined) {
+    return {.error = "a process could not confine itself as the server does"};
+  }
+  const int could = WEXITSTATUS(status);
+  return {.error = "",
+          .opens_others = (could & 1) != 0,
+          .makes_process = (could & 2) != 0,
+          .makes_socket = (could & 4) != 0};
 }
 
 }  // namespace pa

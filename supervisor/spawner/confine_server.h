@@ -27,4 +27,14 @@ struct ServerReach {
 // in part; EBUSY: there are threads already, which would not be.
 Result<bool> ConfineServer(const ServerReach& reach);
 
+// What a process that has confined itself so can do, observed: for doctor. In a process of its own;
+// no thread may run.
+struct ServerTrial {
+  std::string error;          // why it is not known; "": it is
+  bool opens_others = true;   // it opened a directory that was not granted
+  bool makes_process = true;  // or a process
+  bool makes_socket = true;   // or a socket of the Internet
+};
+ServerTrial TryConfinement();
+
 }  // namespace pa

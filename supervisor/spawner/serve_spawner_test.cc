@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,10 +14,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
+#include "base/pack.h"
+#include "base/path_stamp.h"
+#include "base/try.h"
 #include "policy/ceiling.h"
 #include "supervisor/run/runner_test_support.h"
 #include "supervisor/spawner/elsewhere.h"
 #include "supervisor/spawner/spawner_process.h"
+#include "supervisor/state/git_identity.h"
 #include "tests/support/await.h"
 #include "tests/support/janitor_chores.h"
 #include "tests/support/processes.h"
@@ -47,7 +54,12 @@ class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Name
       Bounds bounds{.ceiling = policy::CeilingOf(*narrow, ""),
                     .worker = worker,
                     .tmp_base = base / "tmp",
-                    .elsewhere = FindElsewhere(narrow, "", directories)};
+                    .elsewhere = FindElsewhere(narrow, "", directories),
+                    .own = {base / "tokens"},
+                    .sockets = {base / "socket"},
+                    .directories = {base / "state/edits"},
+                    .identity = !fs::exists(base / "anonymous")};
+      bounds.ceiling.home = base / "home";
       if (fs::exists(base / "wider")) {
         bounds.ceiling.commands.push_back({base / "outside", sandbox::kReadWrite, ""});
       }
@@ -60,15 +72,19 @@ class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Name
     Within();
   }
   ~SpawnerTest() override {
-    Stop();
-    process_->Close();
-    while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
-    }
-    process_.reset();
+    End();
     // What the janitor had at work, which it does not wait for.
     EXPECT_TRUE(testing::Eventually([] { return !HasChildren(); }));
   }
 
+  void End() {
+    Stop();
+    if (process_ == nullptr) return;
+    process_->Close();
+    while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
+    }
+    process_.reset();
+  }
   fs::path Outside() const { return base_ / "outside"; }
   void Within() {
     spawner_ = process_.get();
@@ -177,6 +193,96 @@ TEST_P(SpawnerTest, WhatTakesThePlaceOfARootIsReached) {
           (base_ / "project/own").string()));
   ASSERT_TRUE(read && *read);
   EXPECT_EQ(**read, "new\n");
+}
+
+TEST_P(SpawnerTest, ItOpensTheServersOwnFilesAndNoOthers) {
+  const auto text = [&](const fs::path& path) -> Result<std::string> {
+    PA_TRY(const UniqueFd fd, process_->Open(path));
+    return ReadFileFrom(fd.get(), path, 100);
+  };
+  EXPECT_EQ(text(base_ / "tokens").error().sys_errno, ENOENT);
+  WriteText(base_ / "tokens", "token");
+  EXPECT_EQ(text(base_ / "tokens"), "token");
+  WriteText(base_ / "next", "another");
+  fs::rename(base_ / "next", base_ / "tokens");
+  EXPECT_EQ(text(base_ / "tokens"), "another") << "whatever stands there";
+  for (const fs::path& other : {Outside() / "secret", base_ / "./tokens", fs::path("tokens")}) {
+    EXPECT_EQ(text(other).error().sys_errno, EPERM) << other;
+  }
+  EXPECT_EQ(text(std::string(100'000, 'x')).error().sys_errno, ENAMETOOLONG);
+  fs::remove(base_ / "tokens");
+  ASSERT_EQ(mkfifo((base_ / "tokens").c_str(), 0600), 0);
+  EXPECT_EQ(text(base_ / "tokens").error().sys_errno, EINVAL) << "and does not wait";
+}
+
+TEST_P(SpawnerTest, ItRemovesTheServersSocketAndNothingElse) {
+  const auto at = [](const fs::path& path) {
+    const PathStamp stamp = LookAt(path);
+    return SocketFile{.path = path, .device = stamp.device, .inode = stamp.inode};
+  };
+  const auto make = [](const fs::path& path) {
+    const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.string().copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  };
+  for (const char* name : {"socket", "other"}) make(base_ / name);
+  process_->RemoveSocket(at(base_ / "other"));
+  EXPECT_TRUE(fs::exists(base_ / "other"));
+  const SocketFile before = at(base_ / "socket");
+  fs::rename(base_ / "socket", base_ / "kept");
+  make(base_ / "socket");
+  process_->RemoveSocket(before);
+  EXPECT_TRUE(fs::exists(base_ / "socket")) << "another server's";
+  process_->RemoveSocket(at(base_ / "socket"));
+  EXPECT_FALSE(fs::exists(base_ / "socket"));
+  WriteText(base_ / "socket", "a file");
+  process_->RemoveSocket(at(base_ / "socket"));
+  EXPECT_TRUE(fs::exists(base_ / "socket"));
+}
+
+TEST_P(SpawnerTest, ItTellsWhoCommitsAndNothingElseOfTheConfiguration) {
+  const auto identity = [&] {
+    const auto packed = testing::Await(loop_, process_->ReadIdentity());
+    GitIdentityFound found;
+    EXPECT_TRUE(packed && Unpacker(*packed)(found)) << packed.error().Message();
+    return found.files;
+  };
+  EXPECT_TRUE(identity().empty());
+  WriteText(base_ / "home/.gitconfig", "[user]\n\tname = Ann\n[http]\n\textraHeader = secret\n");
+  EXPECT_EQ(identity().at("config"), "[user]\n\tname = \"Ann\"\n");
+  WriteText(base_ / "anonymous", "");
+  ASSERT_TRUE(testing::Await(loop_, process_->Reload()));
+  EXPECT_TRUE(identity().empty()) << "the policy does not want it";
+}
+
+TEST_P(SpawnerTest, ItLooksForAGitAtWork) {
+  fs::create_directory(base_ / "bin");
+  fs::copy_file("/bin/sleep", base_ / "bin/git-sleeper");
+  const std::string program = base_ / "bin/git-sleeper";
+  const auto told = [&](const std::vector<std::string>& directories) {
+    const auto git = testing::Await(loop_, process_->GitAtWork(directories));
+    EXPECT_TRUE(git) << git.error().Message();
+    return git.value_or("");
+  };
+  const std::vector<std::string> here = {base_ / "project"};
+  EXPECT_EQ(told(here), "");
+  const pid_t git = fork();
+  if (git == 0) {
+    if (chdir(here.front().c_str()) == 0) execl(program.c_str(), "git-sleeper", "100", nullptr);
+    _exit(1);
+  }
+  EXPECT_TRUE(testing::Eventually([&] { return told(here).starts_with("git-sleeper (process "); }));
+  EXPECT_EQ(told({Outside()}), "");
+  kill(git, SIGKILL);
+  waitpid(git, nullptr, 0);
+}
+
+TEST_P(SpawnerTest, ItMakesTheServersDirectoriesAndRemovesEmptyOnes) {
+  ASSERT_TRUE(process_->AwaitBounds());
+  EXPECT_TRUE(fs::is_directory(base_ / "state/edits"));
+  End();
+  EXPECT_FALSE(fs::exists(base_ / "state"));
 }
 
 TEST_P(SpawnerTest, AnotherPolicyIsReadWhenItIsAskedFor) {

@@ -5,7 +5,7 @@
 //    if (directory && MakeStateDirectory(*directory)) ...
 //
 // A directory is used only if no command can write there. Otherwise an agent could exchange a name
-// on the way, and the server, which no sandbox confines, would make or remove somebody's files.
+// on the way, and the server would make or remove somebody's files.
 #pragma once
 
 #include <string>

@@ -29,6 +29,15 @@ class StateDirectoryTest : public ::testing::Test {
   policy::Policy policy_;
 };
 
+TEST_F(StateDirectoryTest, OnlyItsOwnNames) {
+  for (const std::string_view name : kServersDirectories) {
+    EXPECT_TRUE(FindStateDirectory(policy_, top_ / "state", name)) << name;
+  }
+  for (const char* other : {"tokens", "", ".."}) {
+    EXPECT_EQ(FindStateDirectory(policy_, top_ / "state", other).error().sys_errno, EINVAL);
+  }
+}
+
 TEST_F(StateDirectoryTest, IsMadeForTheUserAlone) {
   const auto found = FindStateDirectory(policy_, top_ / "state", "edits");
   ASSERT_TRUE(found);

@@ -305,12 +305,66 @@ TEST_F(CommandLine, SighupReadsThePolicyAgainAllOrNothing) {
   EXPECT_TRUE(make_works()) << "the policy that was in force stays";
 }
 
+// The server has confined itself by then, to what stood there.
+TEST_F(CommandLine, SighupReadsAPolicyThatAnEditorHasReplaced) {
+  const std::string file = Policy("version: 1\n");
+  McpClient client(
+      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  client.Initialize();
+  const auto make_works = [&] {
+    return client.CallTool("make", {{"target", "hello"}})["success"] == true;
+  };
+  EXPECT_FALSE(make_works());
+  WriteText(file + ".new", "version: 1\ntools: {enable: [make]}\n");
+  std::filesystem::rename(file + ".new", file);
+  client.Signal(SIGHUP);
+  EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+}
+
+TEST_F(CommandLine, SighupRefusesWhatTheServerHasGivenUp) {
+  const std::string file = Policy("version: 1\ntools: {enable: [make]}\n");
+  McpClient client(
+      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  client.Initialize();
+  const std::string log = project_.outside() / "log/audit.jsonl";
+  Policy("version: 1\ntools: {enable: [make]}\naudit: {path: " + log + "}\n");
+  client.Signal(SIGHUP);
+  const std::string told = project_.outside().string() + "/log";
+  EXPECT_TRUE(Eventually([&] { return client.Errors().contains("start the server anew"); }));
+  EXPECT_TRUE(client.Errors().contains(told)) << client.Errors();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_FALSE(std::filesystem::exists(log));
+  McpClient anew(
+      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  anew.Initialize();
+  EXPECT_TRUE(anew.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_TRUE(std::filesystem::exists(log)) << "as it is told";
+}
+
+TEST_F(CommandLine, TheServerConfinesItself) {
+  McpClient client({.arguments = {"--root", project_.root()}, .home = project_.home()});
+  client.Initialize();
+  const std::string status = ReadText("/proc/" + std::to_string(client.pid()) + "/status");
+  EXPECT_TRUE(status.contains("\nNoNewPrivs:\t1\n")) << status;
+  if (!kAddressSanitizer) {
+    EXPECT_TRUE(status.contains("\nSeccomp:\t2\n")) << status;
+  }
+  // Root keeps what decides whose files it may touch (sandbox/capabilities.h).
+  const std::string kept = geteuid() == 0 ? "000000000000001b" : "0000000000000000";
+  EXPECT_TRUE(status.contains("\nCapEff:\t" + kept + "\n")) << status;
+}
+
 TEST_F(CommandLine, DoctorKnowsThisMachine) {
   ProgramResult doctor = Run({"doctor", "--json"});
   Json report = Json::parse(doctor.output, nullptr, false);
   ASSERT_TRUE(report.is_object()) << doctor.output << doctor.errors;
   EXPECT_EQ(doctor.exit_code == 0, report["complete"] == true) << report;
   EXPECT_FALSE(report["protections"].empty());
+  Json can = Json::array();
+  if (report["kernel"]["landlock_abi"] < 2) can.push_back("open other files of its user");
+  if (kAddressSanitizer) can.insert(can.end(), {"start programs", "connect to the Internet"});
+  EXPECT_EQ(report["server"]["error"], "") << report;
+  EXPECT_EQ(report["server"]["can"], can) << report;
 }
 
 TEST_F(CommandLine, WhatAPolicyRelaxesIsShownEverywhere) {
