@@ -100,6 +100,7 @@ Result<Bounds> BoundsOf(const ServeCommand& command, const Environment& environm
     if (address.kind == Kind::kUnix) bounds.sockets.push_back(AbsoluteFromStart(address.path));
   }
   bounds.directories = WrittenDirectories(*loaded.policy, state_home, bounds.tmp_base);
+  bounds.state = StateOf(state_home);
   bounds.identity = loaded.policy->git.inherit_identity;
   return bounds;
 }

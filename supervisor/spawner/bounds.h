@@ -31,8 +31,9 @@ struct Bounds {
   std::vector<std::string> own;
   // The sockets on which it listens, of which it removes the files at its end.
   std::vector<std::string> sockets;
-  // In which the server writes: made before it confines itself.
+  // In which the server writes: made before it confines itself. Most are beneath `state`.
   std::vector<std::string> directories;
+  std::string state;
   bool identity = false;  // the policy lets commands know who commits
 };
 
@@ -76,7 +77,7 @@ struct PackedFields<Elsewhere> {
 template <>
 struct PackedFields<Bounds> {
   static bool Visit(auto& io, auto& v) {
-    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories,
+    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories, v.state,
               v.identity);
   }
 };

@@ -61,8 +61,14 @@ void OwnDirectories::Sync() const {
   for (const std::string& parent : parents) static_cast<void>(SyncPath(parent));
 }
 
-void OwnDirectories::RemoveEmpty() {
+void OwnDirectories::RemoveEmpty(const std::string& state) {
+  const bool made_state = std::ranges::any_of(held_, [&](const Held& held) {
+    return std::ranges::find(held.made, state) != held.made.end();
+  });
   for (const Held& held : held_ | std::views::reverse) {
+    if (held.made.empty()) continue;
+    const bool in_state = !state.empty() && held.made.front().starts_with(state + "/");
+    if (in_state && !made_state) continue;
     const bool alone = held.lock && flock(held.lock.get(), LOCK_EX | LOCK_NB) == 0;
     if (!alone) continue;
     for (const std::string& path : held.made | std::views::reverse) {

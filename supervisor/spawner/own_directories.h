@@ -5,7 +5,7 @@
 //    OwnDirectories own;
 //    own.Make("/home/ann/.local/state/project-actions");
 //    ...
-//    own.RemoveEmpty();
+//    own.RemoveEmpty("/home/ann/.local/state/project-actions");
 //
 // Each is locked by flock(2), shared, so that no server removes one that another one reaches.
 #pragma once
@@ -24,8 +24,9 @@ class OwnDirectories {
   bool IsEmpty() const { return held_.empty(); }  // nothing was asked for
   // Waits until the names of those that were made here survive a crash of the machine.
   void Sync() const;
-  // Of those that were made here.
-  void RemoveEmpty();
+  // Of those that were made here. What is beneath `state` stays if that directory was there before:
+  // its user has used this program, and each name costs a write to the disk (Sync).
+  void RemoveEmpty(const std::string& state);
 
  private:
   struct Held {

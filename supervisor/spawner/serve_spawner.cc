@@ -132,7 +132,9 @@ class Server {
 
   int Run() {
     const int status = Serve();
-    own_.RemoveEmpty();
+    if (own_.IsEmpty()) return status;
+    const Result<Bounds> bounds = BoundsIn(*loaded_);
+    if (bounds) own_.RemoveEmpty(bounds->state);
     return status;
   }
 
