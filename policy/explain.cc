@@ -68,6 +68,8 @@ struct Keeping {
   bool log = false;         // it is the audit log's directory
   bool read_only = false;   // because of git.commands: nothing changes it, so nothing is undone
   std::string refused_for;  // that directory, where nothing runs because it could be written; or ""
+  std::string unknown;      // why it is not known; then nothing runs
+  bool meanwhile = false;   // what a command does to it stays until the command ends
 };
 
 Keeping KeepingOf(const Policy& policy, Purpose purpose, const std::string& directory,
@@ -78,7 +80,7 @@ Keeping KeepingOf(const Policy& policy, Purpose purpose, const std::string& dire
   query.mounts = query.git_read_only =
       has_view && purpose == Purpose::kBuild && policy.git.commands != GitCommands::kWrite;
   Result<ProtectedPaths> found = FindProtectedPaths(query);
-  if (!found) return {};
+  if (!found) return {.unknown = found.error().Message()};
   Keeping keeping;
   const ProtectedPath* by = found->Protecting(path);
   if (by != nullptr && by->kind == ProtectedPath::Kind::kReadOnly) {
@@ -89,6 +91,7 @@ Keeping KeepingOf(const Policy& policy, Purpose purpose, const std::string& dire
     }
   }
   if (by != nullptr) {
+    keeping.meanwhile = !has_view && by->kind != ProtectedPath::Kind::kSealed;
     keeping.reason = by->reason;
     keeping.log = by->kind == ProtectedPath::Kind::kSealed;
   }
@@ -105,7 +108,13 @@ void WriteKeeping(const Keeping& keeping, Explanation& out, JsonWriter& w) {
                 ", and only namespaces would prevent that\n";
     return;
   }
+  if (!keeping.unknown.empty()) {
+    w.Field("unknown", keeping.unknown);
+    out.text += "  but nothing runs: what is protected cannot be read: " + keeping.unknown + "\n";
+    return;
+  }
   if (!keeping.reason.empty()) w.Field("protected", keeping.reason);
+  if (keeping.meanwhile) w.Field("open", "protected_paths");
   if (keeping.read_only) {
     w.Field("read_only", "git.commands");
     out.text += "  but the repository is read-only to these commands (git.commands)\n";
@@ -116,6 +125,20 @@ void WriteKeeping(const Keeping& keeping, Explanation& out, JsonWriter& w) {
                   ? "  but it is an empty directory to commands, and stays one (audit log)\n"
                   : "  but changes that commands make here are undone when they end (" +
                         keeping.reason + ")\n";
+  if (keeping.meanwhile) {
+    out.text +=
+        "  until then other programs find the changes: namespaces would prevent most of them "
+        "(protected_paths)\n";
+  }
+}
+
+// Landlock does not cover it (file_metadata).
+void AddMetadataRemark(const sandbox::View* view, Explanation& out, JsonWriter& w) {
+  if (view != nullptr) return;
+  w.Field("open", "file_metadata");
+  out.text +=
+      "whatever it says above: without namespaces a command sees names, sizes and times here, and "
+      "changes mode, owner and times, as far as its user can (file_metadata)\n";
 }
 
 void WriteRight(JsonWriter& w, const Right& right, const PathGrant* grant) {
@@ -471,6 +494,7 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
   }
   w.EndArray();
   if (view != nullptr) AddNetworkRemark(policy, meaning, out, w);
+  AddMetadataRemark(view, out, w);
   AddOwnPlace(policy, meaning, view, own, out, w);
   AddRemedy(policy, meaning, remedy, view, out, w);
   out.json = std::move(w.EndObject()).Take();

@@ -233,6 +233,34 @@ TEST_F(ExplainTest, WhatIsUndoneIsSaidToBe) {
                                  "(git configuration)"));
 }
 
+// SECURITY.md lists the same, and tests/escapes tries it (GitHookMeanwhile, ChangeMode).
+TEST_F(ExplainTest, WhatRemainsWithoutNamespacesIsSaid) {
+  pa::testing::WriteText(project_ / ".git/config", "");
+  policy_ = Load();
+  const sandbox::View view;
+  const auto text = [&](const std::string& path, const sandbox::View* with) {
+    return ExplainPath(*policy_, project_ / path, with).text;
+  };
+  constexpr const char* kMeanwhile = "until then other programs find the changes";
+  constexpr const char* kMetadata = "changes mode, owner and times, as far as its user can";
+  EXPECT_TRUE(text(".git/config", nullptr).contains(kMeanwhile));
+  EXPECT_FALSE(text("main.c", nullptr).contains(kMeanwhile));
+  EXPECT_TRUE(text("main.c", nullptr).contains(kMetadata));
+  EXPECT_FALSE(text(".git/config", &view).contains(kMeanwhile));
+  EXPECT_FALSE(text(".git/config", &view).contains(kMetadata));
+  const Result<JsonValue> json = ParseJson(Path(".git/config").json);
+  EXPECT_EQ(json->Find("uses")->Items().at(kMake).Find("open")->AsString(), "protected_paths");
+  EXPECT_EQ(json->Find("open")->AsString(), "file_metadata");
+}
+
+TEST_F(ExplainTest, WhatCannotBeReadIsNotTakenForUnprotected) {
+  std::filesystem::create_directories(project_ / ".git/config");
+  const Explanation explained = Path("main.c");
+  EXPECT_TRUE(explained.text.contains("but nothing runs: what is protected cannot be read: "))
+      << explained.text;
+  EXPECT_TRUE(ParseJson(explained.json)->Find("uses")->Items().at(kMake).Find("unknown"));
+}
+
 // Whoever could open it could hold its lock.
 TEST_F(ExplainTest, TheAuditLogIsForNoCommand) {
   const std::string log = project_ / "log";

@@ -183,12 +183,20 @@ void SlotPool::RemoveAll() {
 
 Result<void> SlotPool::EnsureInstance() {
   if (instance_ && instance_->Exists() && instance_->Repair()) return {};
+  const bool removed = instance_.has_value() || removed_;
   instance_.reset();
   for (InstanceDir::Stale& stale : InstanceDir::FindStale(tmp_base_)) {
     remove_(std::move(stale.tree), std::move(stale.lock));
   }
-  PA_TRY(InstanceDir instance, InstanceDir::Create(tmp_base_));
-  instance_.emplace(std::move(instance));
+  Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
+  // A server that has confined itself makes no other.
+  removed_ = removed && !instance && instance.error().sys_errno == EACCES;
+  if (removed_) {
+    return std::unexpected(Error("the server's directory is gone; start the server anew: make one",
+                                 "in " + tmp_base_, EACCES));
+  }
+  if (!instance) return std::unexpected(std::move(instance).error());
+  instance_.emplace(*std::move(instance));
   if (made_) made_();
   return {};
 }

@@ -77,8 +77,8 @@ struct PackedFields<Elsewhere> {
 template <>
 struct PackedFields<Bounds> {
   static bool Visit(auto& io, auto& v) {
-    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories, v.state,
-              v.identity);
+    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories,
+              v.state, v.identity);
   }
 };
 

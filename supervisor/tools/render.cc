@@ -256,6 +256,10 @@ ToolError SetupError(const Execution& run) {
   if (run.not_protected) return NotProtectable(run.failure, run.not_protected == kOwed);
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
+  // A directory of ours that somebody has removed: the server can make no other.
+  if (run.failed_step == worker::Step::kNone && run.failed_errno == EACCES) {
+    return FileIo("the command could not be run: " + run.failure, run.failed_errno);
+  }
   if (IsReplaced(run)) {
     return InvalidDirectory(
         {.message = "a directory was moved, removed or replaced before the call could begin: " +

@@ -243,6 +243,10 @@ void AddProtectedPaths(Attempts& all) {
       "GitReadOnlySubmodule",
       "git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m x; git add other",
       "cp evil .git/evil");
+  // The user's git works while the command does: what is undone afterwards was executed by then.
+  read_only("GitHookMeanwhile", "cp evil .git/hooks/post-checkout; sleep 0.5", "cp evil .git/evil");
+  all.back().escaped = [](const World& world, const Trial&) { return world.Exists("executed"); };
+  all.back().open_in_tier0 = true;
   way("GitHookWritten", "cp evil .git/hooks/pre-commit", "cp evil build-hook");
   way("GitHookLinked", "ln evil .git/hooks/pre-commit", "ln evil build-hook");
   way("GitHookBySymlink", "ln -s ../../evil .git/hooks/pre-commit", "ln -s evil build-hook");
@@ -368,6 +372,14 @@ void AddHostFiles(Attempts& all) {
          .setting = {.vector = vector, .git = std::move(git)},
          .off = Sandbox::kNone});
   };
+  // No mount keeps a file from being made: it is undone when the command has ended.
+  all.push_back({.name = "HostServersMeanwhile",
+                 .escape = "echo escaped >.mcp.json; sleep 0.5",
+                 .twin = "echo free >mcp.json",
+                 .escaped = TextHas("seen", "escaped"),
+                 .off = Sandbox::kNone,
+                 .open_in_tier0 = true,
+                 .open_in_tier1 = true});
   way("HostServersNamed", ".mcp.json", "echo escaped >.mcp.json", "echo free >mcp.json");
   way("HostServersOfGemini", ".gemini/settings.json",
       "mkdir -p .gemini; echo escaped >.gemini/settings.json",

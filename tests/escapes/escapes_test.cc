@@ -11,13 +11,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <map>
+#include <sstream>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "tests/escapes/attempts.h"
 #include "tests/escapes/protections.h"
 #include "tests/support/launch.h"
+#include "tests/support/temp_dir.h"
 
 namespace pa::testing {
 namespace {
@@ -172,6 +177,37 @@ TEST(Protections, EachAttemptIsOneOfThem) {
     }
   }
   EXPECT_EQ(listed, all.size()) << "an attempt stands nowhere or twice";
+}
+
+// Which attempts succeed is said to whoever reads SECURITY.md, for each tier, and nothing else is.
+TEST(Protections, SecurityNamesEachOpenAttempt) {
+  const std::string text = ReadText(BuiltProgram("PA_SECURITY"));
+  const std::size_t at = text.find("### What remains without namespaces");
+  ASSERT_NE(at, std::string::npos);
+  std::istringstream lines(text.substr(at, text.find("\n\nWithout namespaces the", at) - at));
+  const std::vector<Attempt> all = AllAttempts();
+  std::map<std::string, int> named;  // attempt -> column
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (int column = -1; std::getline(cells, cell, '|'); ++column) {
+      if (column < 1) continue;
+      std::ranges::replace_if(cell, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+      std::istringstream words(cell);
+      for (std::string word; words >> word;) {
+        if (std::ranges::find(all, word, &Attempt::name) != all.end()) named[word] = column;
+      }
+    }
+  }
+  std::map<std::string, int> open;
+  for (const Attempt& attempt : all) {
+    if (attempt.open_in_tier1) {
+      open[attempt.name] = 2;
+    } else if (attempt.open_in_tier0) {
+      open[attempt.name] = 1;
+    }
+  }
+  EXPECT_EQ(named, open);
 }
 
 std::string NameOf(const ::testing::TestParamInfo<Escape::ParamType>& tested) {

@@ -158,12 +158,13 @@ void World::StartBystander() {
   UniqueFd child_out(out[1]);
   bystander_in_.reset(in[1]);
   bystander_out_.reset(out[0]);
-  bystander_ =
-      Spawn({.command = {BuiltProgram("PA_BYSTANDER"), project_.home() / ".ssh/id_ed25519"},
-             .environment = {"PA_SECRET=" + secret_},
-             .directory = project_.outside(),
-             .in = child_in.get(),
-             .out = child_out.get()});
+  bystander_ = Spawn(
+      {.command = {BuiltProgram("PA_BYSTANDER"), project_.home() / ".ssh/id_ed25519",
+                   project_.root() / ".git/hooks/post-checkout", project_.root() / ".mcp.json"},
+       .environment = {"PA_SECRET=" + secret_},
+       .directory = project_.outside(),
+       .in = child_in.get(),
+       .out = child_out.get()});
   char line[64] = {};
   Require(read(bystander_out_.get(), line, sizeof line - 1) > 1, "bystander");
   values_["bystander"] = std::to_string(bystander_);

@@ -14,8 +14,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/support/processes.h"
@@ -245,6 +248,41 @@ TEST(Faults, AServerWithoutSpawnerOrConfinementDoesNotStart) {
     EXPECT_TRUE(ended.errors.contains(refusal.named)) << ended.errors;
   }
 }
+
+// Open without namespaces (SECURITY.md): nobody is left who would end the tree. They are stopped
+// first, so that none sees another one end.
+class KilledTogether : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(KilledTogether, LeavesDescendantsOnlyWithoutNamespaces) {
+  const bool namespaces = std::string_view(GetParam()) == "require";
+  const Project project(".PHONY: slow\nslow:\n\t@sh -c 'sleep 34719 & wait'\n");
+  WriteText(project.home() / "policy.yaml",
+            std::string("version: 1\nnamespaces: ") + GetParam() + "\n");
+  McpClient client(project.Server({"--policy", project.home() / "policy.yaml"}));
+  client.Initialize();
+  client.StartTool("make", {{"target", "slow"}});
+  const auto sleepers = [] { return ProcessesWith("sleep 34719"); };
+  if (!Eventually([&] { return !sleepers().empty(); }, std::chrono::seconds(5))) {
+    if (namespaces) GTEST_SKIP() << "no namespaces are granted here";
+    FAIL() << client.Errors();
+  }
+  std::vector<pid_t> all = ChildrenOf(client.pid());
+  all.insert(all.begin(), client.pid());
+  for (const int signal : {SIGSTOP, SIGKILL}) {
+    for (const pid_t pid : all) kill(pid, signal);
+  }
+  EXPECT_TRUE(client.WaitForExit());
+  if (namespaces) {
+    EXPECT_TRUE(Eventually([&] { return sleepers().empty(); }));
+    return;
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(sleepers().empty()) << "contained after all: say so in SECURITY.md";
+  for (const pid_t pid : sleepers()) kill(pid, SIGKILL);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, KilledTogether, ::testing::Values("off", "require"),
+                         [](const auto& tier) { return std::string(tier.param); });
 
 TEST(Faults, ARefusalOfAnotherCallIsNone) {
   for (const auto to : {Refusal::kWorker, Refusal::kServer}) {

@@ -205,6 +205,25 @@ TEST_P(Resources, AFullDiskIsNamedWithThePath) {
   EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true) << "there is room";
 }
 
+// The server has confined itself to the directory that it had.
+TEST_P(Resources, ATmpdirThatSomebodyRemovesNeedsANewStart) {
+  const TempDir base;
+  Policy();
+  ServerOptions options = project_.Server();
+  options.environment.push_back("TMPDIR=" + base.path().string());
+  McpClient client(options);
+  client.Initialize();
+  EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
+  for (const auto& entry : std::filesystem::directory_iterator(base.path())) {
+    std::filesystem::remove_all(entry.path());
+  }
+  const Json error = client.CallTool("bash", {{"command", "true"}})["error"];
+  EXPECT_TRUE(error.dump().contains("start the server anew")) << error;
+  McpClient anew(options);
+  anew.Initialize();
+  EXPECT_EQ(anew.CallTool("bash", {{"command", "true"}})["success"], true);
+}
+
 // At its most: a thread that has ended may have given back by now what the next one needs.
 std::size_t AddressSpaceKib(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
