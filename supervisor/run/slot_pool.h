@@ -103,7 +103,7 @@ class SlotPool {
   Remove remove_;
   std::optional<InstanceDir> instance_;
   std::function<void()> made_;
-  bool removed_ = false;  // somebody has removed the directory, and we may make no other
+  bool removed_ = false;           // somebody has removed the directory, and we may make no other
   std::uint64_t next_number_ = 0;  // names are not used twice
   std::uint64_t generation_ = 0;
   std::list<std::unique_ptr<Slot>> free_;  // the most recently used first
