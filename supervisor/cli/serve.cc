@@ -14,6 +14,7 @@
 
 #include "base/finally.h"
 #include "base/try.h"
+#include "policy/path.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/doors.h"
@@ -181,6 +182,12 @@ Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& env
 // For good: what it has open stays open. Before there is a thread, and before anything of a client
 // is read.
 Result<void> Confine(Engine& engine, const std::string& tmp_base) {
+  const policy::Policy& policy = *engine.policy();
+  if (const std::string log = policy.audit.Directory();
+      !log.empty() && policy::IsBeneath(policy.home, log)) {
+    LogWarning("the server can write all of " + log +
+               ", where the audit log is: name a directory of its own in audit.path");
+  }
   PA_TRY(const bool files, ConfineServer(ReachOf(engine, tmp_base)));
   if (!files) LogNotice("this kernel cannot keep the server from files of its user (Landlock)");
   return {};
@@ -299,6 +306,7 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   engine.Follow();
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   if (const Result<void> confined = Confine(engine, tmp_base); !confined) {
+    for (const ListeningSocket& socket : made->sockets) made->order.remove(socket);
     Failed(confined.error().Message(), made->sockets);
     return 1;
   }

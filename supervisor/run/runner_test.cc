@@ -405,6 +405,9 @@ TEST_F(RunnerTest, ALookForWhichNobodyWaitsLooksNoFurther) {
     const auto pending = Start(Plan({"/bin/sh", "-c", "touch started"}), {.cancel = &cancel});
     while (!held.Waits()) uv_run(&loop_, UV_RUN_NOWAIT);
     shutdown ? runner_->BeginShutdown() : cancel.Cancel();
+    // Who gives it up ends its process in one of the next turns of the loop. Until then the look
+    // waits where it is held.
+    for (int turn = 0; turn < 5; ++turn) uv_run(&loop_, UV_RUN_NOWAIT);
     int opened = 0;
     while (!pending->execution) {
       if (held.Waits() && held.LetGo()) ++opened;

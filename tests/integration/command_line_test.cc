@@ -341,6 +341,20 @@ TEST_F(CommandLine, SighupRefusesWhatTheServerHasGivenUp) {
   EXPECT_TRUE(std::filesystem::exists(log)) << "as it is told";
 }
 
+// It can write the whole directory, to make the next file of the log there.
+TEST_F(CommandLine, AnAuditLogAmongTheUsersFilesIsWarnedOf) {
+  for (const char* log : {"~/audit.jsonl", "~/log/audit.jsonl"}) {
+    const std::string file =
+        Policy(std::string("version: 1\naudit: {path: ") + log + "}\nnamespaces: auto\n");
+    McpClient client(
+        {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+    client.Initialize();
+    EXPECT_EQ(client.Errors().contains("name a directory of its own in audit.path"),
+              std::string_view(log) == "~/audit.jsonl")
+        << client.Errors();
+  }
+}
+
 TEST_F(CommandLine, TheServerConfinesItself) {
   McpClient client({.arguments = {"--root", project_.root()}, .home = project_.home()});
   client.Initialize();
