@@ -22,6 +22,7 @@ struct ProtectionFailure : Error {
     kOwed,        // a change by an earlier command cannot be restored
     kOutOfReach,  // `subject` is a file that the user may read and a janitor's process may not
     kMoved,       // a directory in which the command may write is another one now
+    kNobody,      // who should have read it was killed, took too long or too much memory
   };
   ProtectionFailure() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.

@@ -29,11 +29,13 @@ Result<PathIdentity> Grant(int ruleset, const PathGrant& grant, int landlock_abi
     if (IsUnreachable(error)) return PathIdentity{};
     return std::unexpected(Error(error));
   }
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0) return std::unexpected(Error("fstat", grant.path, errno));
+  // Removed since: its name in /proc is another one then.
+  if (status.st_nlink == 0) return PathIdentity{};
   if (grant.symlinks == Symlinks::kRefuse && IsReachedThroughSymlink(fd.get(), grant.path)) {
     return std::unexpected(Error("grant", grant.path, ELOOP));
   }
-  struct stat status;
-  if (fstat(fd.get(), &status) != 0) return std::unexpected(Error("fstat", grant.path, errno));
   if (ruleset >= 0) {
     SysResult<void> added =
         AddOpenPath(ruleset, fd.get(), grant.path.c_str(), grant.access, landlock_abi);

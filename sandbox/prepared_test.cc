@@ -135,6 +135,20 @@ TEST_F(Prepared, AProjectThatBecameASymlinkIsRefused) {
   EXPECT_EQ(OpenInside(*again, project.top / "in/file"), 0);
 }
 
+// As another server's TMPDIR that goes between a look at its name and the grant: the name that the
+// kernel then has for it is no sign of a symlink.
+TEST_F(Prepared, WhatIsRemovedMeanwhileIsSkipped) {
+  Project project;
+  const UniqueFd gone(open((project.top / "in").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::filesystem::remove_all(project.top / "in");
+  project.confinement.paths = {{.path = "/proc/self/fd/" + std::to_string(gone.get()),
+                                .access = Access::kRead,
+                                .symlinks = Symlinks::kRefuse}};
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared) << prepared.error().Message();
+  EXPECT_EQ(prepared->identities, std::vector<PathIdentity>(1));
+}
+
 TEST_F(Prepared, WithoutLandlockThereIsNoRuleset) {
   const Project project;
   Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, 0);

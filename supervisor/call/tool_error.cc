@@ -323,17 +323,21 @@ ToolError SandboxUnavailable(std::string_view failure) {
           "says what the kernel lacks and what to do about it."};
 }
 
-ToolError NotProtectable(std::string_view failure, bool owed) {
+ToolError NotProtectable(std::string_view failure, policy::ProtectionFailure::Kind why) {
+  using enum policy::ProtectionFailure::Kind;
   return {
       .code = ErrorCode::kSandboxUnavailable,
       .message = fmt::format("the protected paths could not be recorded, so the command was not "
                              "run: {}",
                              failure),
       .ai_message =
-          owed
+          why == kOwed
               ? "Tell the user before they use git or open this project: files that an earlier "
                 "command left there may be executed. The user must remove them. Every call tries "
                 "again first; calls that only look still run."
+          : why == kNobody
+              ? "The process that reads them was killed, or took too long or too much memory. Call "
+                "again; if it fails again, tell the user what the message says."
               : "Tell the user: git's hooks, configuration and index and the paths of "
                 "filesystem.protect must be readable, and at most 32 MiB in 16384 files together."};
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "policy/protection.h"
 #include "supervisor/call/error_code.h"
 #include "supervisor/text/near_match.h"
 
@@ -69,8 +70,8 @@ ToolError RateLimited(std::uint64_t per_minute, std::chrono::milliseconds wait);
 std::optional<ToolError> Shortage(std::string message, int code);
 ToolError OutOfMemory();                                 // of the server, in the middle of the call
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`
-// `failure`: `protected paths: ...`. `owed`: a change by an earlier command cannot be restored.
-ToolError NotProtectable(std::string_view failure, bool owed = false);
+// `failure`: `protected paths: ...`.
+ToolError NotProtectable(std::string_view failure, policy::ProtectionFailure::Kind why = {});
 
 // `message`: make's own.
 ToolError MakefileInvalid(std::string message, std::string ai_message);

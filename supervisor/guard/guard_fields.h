@@ -25,7 +25,7 @@ template <>
 inline constexpr auto kLastOf<policy::ProtectionSource> = policy::ProtectionSource::kGitCommands;
 template <>
 inline constexpr auto kLastOf<policy::ProtectionFailure::Kind> =
-    policy::ProtectionFailure::Kind::kMoved;
+    policy::ProtectionFailure::Kind::kNobody;
 template <>
 inline constexpr auto kLastOf<policy::RepositoryBelow::Kind> =
     policy::RepositoryBelow::Kind::kOther;

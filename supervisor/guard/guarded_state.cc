@@ -21,7 +21,7 @@ bool IsImageSettled(const FileImage& image) {
 
 policy::ProtectionFailure WithoutJanitor(const Error& error) {
   using enum policy::ProtectionFailure::Kind;
-  return {error, error.sys_errno == ELOOP ? kMoved : kUnreadable};
+  return {error, error.sys_errno == ELOOP ? kMoved : kNobody};
 }
 
 policy::ProtectionQuery GuardQuery::Query() const {

@@ -154,6 +154,8 @@ TEST_F(ProtectedPathsGuardTest, WithoutAJanitorNothingRunsAndNothingIsForgotten)
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].kind, ChangeKind::kNotCompared);
   EXPECT_FALSE(TryBegin());
+  EXPECT_EQ(WithoutJanitor(Error("janitor", "it was killed", EPIPE)).kind,
+            policy::ProtectionFailure::Kind::kNobody);
   janitor_.fails = false;
   const auto next = Begin();
   EXPECT_EQ(Config(), "original\n");

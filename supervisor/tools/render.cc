@@ -253,7 +253,7 @@ ToolError SetupError(const Execution& run) {
         {.message = "working directory cannot be inside a protected path: " + run.failure,
          .ai_message = "Nothing was run. Use the project's own directory as working_directory."});
   }
-  if (run.not_protected) return NotProtectable(run.failure, run.not_protected == kOwed);
+  if (run.not_protected) return NotProtectable(run.failure, *run.not_protected);
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
   // A directory of ours that somebody has removed: the server can make no other.

@@ -130,6 +130,11 @@ TEST(RenderTest, WhatCannotBeLookedAfterRunsNothing) {
   const ToolError owed = *RenderCommand(Report(), FailedToProtect({error, kOwed})).error;
   EXPECT_EQ(CodeText(owed.code), "SANDBOX_UNAVAILABLE");
   EXPECT_NE(owed.ai_message, unreadable.ai_message);
+  EXPECT_TRUE(unreadable.ai_message.contains("at most 32 MiB"));
+  const ToolError killed =
+      *RenderCommand(Report(), FailedToProtect({Error("janitor", "", EPIPE), kNobody})).error;
+  EXPECT_FALSE(killed.ai_message.contains("MiB")) << "it is not the sizes";
+  EXPECT_TRUE(killed.ai_message.contains("Call again"));
   const ToolError within =
       *RenderCommand(Report(), FailedToProtect({Error("x", "/p/.git (git)"), kWithin})).error;
   EXPECT_EQ(CodeText(within.code), "INVALID_DIRECTORY");

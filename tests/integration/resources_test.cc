@@ -210,10 +210,11 @@ TEST_P(Resources, ATmpdirThatSomebodyRemovesNeedsANewStart) {
   const TempDir base;
   Policy();
   ServerOptions options = project_.Server();
-  options.environment.push_back("TMPDIR=" + base.path().string());
+  options.command = {"env", "TMPDIR=" + base.path().string(), BuiltProgram("PA_SERVER"), "serve"};
   McpClient client(options);
   client.Initialize();
   EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
+  ASSERT_FALSE(std::filesystem::is_empty(base.path()));
   for (const auto& entry : std::filesystem::directory_iterator(base.path())) {
     std::filesystem::remove_all(entry.path());
   }
