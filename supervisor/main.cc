@@ -29,6 +29,7 @@
 #include "supervisor/janitor/janitor_wire.h"
 #include "supervisor/janitor/serve_janitor.h"
 #include "supervisor/loop/log.h"
+#include "supervisor/loop/loop.h"
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/run/run_chores.h"
 #include "supervisor/spawner/spawner_process.h"
@@ -147,6 +148,8 @@ int main(int argc, char** argv) {
   // Before there is much memory, of which the spawner would keep its own.
   if (argc >= 2 && std::string_view(argv[1]) == "serve") {
     static_cast<void>(pa::StartDirectory());
+    // Until the server can read the policy again (RunServe).
+    pa::HoldSignal(SIGHUP);
     spawner = pa::SpawnerProcess::Fork(pa::BoundsOfServer(argc, argv));
   }
   pa::KeepMemoryReserve();

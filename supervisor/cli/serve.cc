@@ -321,6 +321,7 @@ int RunServe(const ServeCommand& command, const Environment& environment,
     ReloadBoth(**spawner, manager,
                [&] { return Reload(command, environment, anchors, open, engine, state); });
   });
+  ReleaseSignal(SIGHUP);
   (*spawner)->FollowOn(loop.get(), [&] {
     LogError("the process that starts commands has ended, so the server ends");
     stop();

@@ -1,5 +1,7 @@
 #include "supervisor/loop/loop.h"
 
+#include <signal.h>
+
 #include <cassert>
 #include <utility>
 
@@ -32,5 +34,20 @@ SignalWatch::~SignalWatch() {
   uv_close(reinterpret_cast<uv_handle_t*>(&handle_->signal),
            [](uv_handle_t* watch) { delete static_cast<Handle*>(watch->data); });
 }
+
+namespace {
+
+void SetBlocked(int how, int signal) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, signal);
+  sigprocmask(how, &signals, nullptr);
+}
+
+}  // namespace
+
+void HoldSignal(int signal) { SetBlocked(SIG_BLOCK, signal); }
+
+void ReleaseSignal(int signal) { SetBlocked(SIG_UNBLOCK, signal); }
 
 }  // namespace pa

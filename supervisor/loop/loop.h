@@ -38,4 +38,9 @@ class SignalWatch {
   Handle* handle_;  // frees itself when closed
 };
 
+// A signal that comes meanwhile waits: until there is a SignalWatch it would end the process. What
+// is forked inherits it.
+void HoldSignal(int signal);
+void ReleaseSignal(int signal);
+
 }  // namespace pa

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/processes.h"
@@ -303,6 +304,24 @@ TEST_F(CommandLine, SighupReadsThePolicyAgainAllOrNothing) {
   client.Signal(SIGHUP);
   EXPECT_TRUE(Eventually([&] { return client.Errors().find("mkae") != std::string::npos; }));
   EXPECT_TRUE(make_works()) << "the policy that was in force stays";
+}
+
+TEST_F(CommandLine, SighupWhileTheServerStartsIsNotItsEnd) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string file = Policy("version: 1\n");
+    McpClient client(
+        {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+    while (ChildrenOf(client.pid()).empty()) std::this_thread::yield();
+    // The policy is being read: whole, whichever it is.
+    WriteText(file + ".new", "version: 1\ntools: {enable: [make]}\n");
+    std::filesystem::rename(file + ".new", file);
+    client.Signal(SIGHUP);
+    client.Initialize();
+    const auto make_works = [&] {
+      return client.CallTool("make", {{"target", "hello"}})["success"] == true;
+    };
+    EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+  }
 }
 
 // The server has confined itself by then, to what stood there.

@@ -93,7 +93,13 @@ std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only) {
 
 std::vector<pid_t> WorkersOf(pid_t server) {
   std::vector<pid_t> workers = ChildrenOf(server);
-  std::erase_if(workers, [](pid_t pid) {
+  const auto command_line = [](pid_t pid) {
+    return ReadText("/proc/" + std::to_string(pid) + "/cmdline");
+  };
+  const std::string own = command_line(server);
+  std::erase_if(workers, [&](pid_t pid) {
+    // The spawner before it has a name of its own.
+    if (command_line(pid) == own) return true;
     std::string name;
     std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
     return name == "pa-launcher" || name == "pa-janitor" || name == "pa-spawner";
