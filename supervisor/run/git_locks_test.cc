@@ -242,7 +242,6 @@ TEST_F(GitLocksTest, OtherProgramsHereAndGitElsewhereAreInNobodysWay) {
 TEST_F(GitLocksTest, WhereNobodyCanTellWhoIsAtWorkItStays) {
   constexpr const char* kUnread[] = {"/proc\"", "/comm\""};
   const std::string directories[] = {top_};
-  const std::vector<GitRun> runs = {Run()};
   for (std::size_t i = 0; i < std::size(kUnread); ++i) {
     WriteText(lock_, "");
     Result<std::string> at_work = "";
@@ -251,6 +250,7 @@ TEST_F(GitLocksTest, WhereNobodyCanTellWhoIsAtWorkItStays) {
       at_work = GitAtWork(directories);
     }
     ASSERT_FALSE(at_work);
+    const std::vector<GitRun> runs = {Run()};
     const GitLocksFound found = FindGitLocks(*held_, runs, "", &at_work);
     EXPECT_TRUE(found.ours.empty());
     ExpectKept(found, "was kept, because a git may be at work in this repository: open");
