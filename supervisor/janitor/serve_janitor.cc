@@ -22,6 +22,7 @@
 #include "base/descriptors.h"
 #include "base/file.h"
 #include "base/packet.h"
+#include "base/sanitized.h"
 #include "base/try.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
@@ -29,23 +30,8 @@
 #include "sandbox/seccomp_load.h"
 #include "supervisor/janitor/janitor_wire.h"
 
-// Shadow memory is more than any limit, and reports need further system calls.
-#if defined(__SANITIZE_ADDRESS__)
-#define PA_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PA_SANITIZED 1
-#endif
-#endif
-
 namespace pa {
 namespace {
-
-#ifdef PA_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr int kSupervisorIsGone = 3;       // exit status
 constexpr rlim_t kCpuSeconds = 1200;       // more than any order's time

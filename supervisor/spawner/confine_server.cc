@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/sanitized.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
 #include "sandbox/capabilities.h"
@@ -20,23 +21,8 @@
 #include "sandbox/seccomp_load.h"
 #include "sandbox/unreachable.h"
 
-// Reports of sanitizers need further system calls.
-#if defined(__SANITIZE_ADDRESS__)
-#define PA_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PA_SANITIZED 1
-#endif
-#endif
-
 namespace pa {
 namespace {
-
-#ifdef PA_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 using sandbox::Access;
 
