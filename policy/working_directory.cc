@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "base/open_beneath.h"
 #include "base/proc_path.h"
@@ -121,6 +123,10 @@ DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string
 }
 
 constexpr int kLooks = 32;  // at a file that others replace as fast as they can
+// After so many: ext4 counts the old file's name as gone some time before the name leads to the new
+// one, if it has to wait for its journal in between (seen: 75 looks long).
+constexpr int kLooksAtOnce = 16;
+constexpr std::chrono::milliseconds kPause{1};
 
 constexpr char kSystemText[] = "working directory cannot be a system directory";
 constexpr char kOutsideText[] = "working directory is outside the allowed roots";
@@ -233,6 +239,7 @@ Result<FoundBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
   // Who saves a file renames another one onto it: what was opened is gone by now, but the name is
   // not.
   for (int attempt = 0; attempt < kLooks && !found; ++attempt) {
+    if (attempt >= kLooksAtOnce) std::this_thread::sleep_for(kPause);
     fd = open(path, 0);
     if (!fd || fstat(fd.get(), &status) != 0) return failed(errno);
     found = PathOf(fd.get(), status);
