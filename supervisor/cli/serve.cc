@@ -37,13 +37,13 @@ namespace {
 using Kind = ListenAddress::Kind;
 using Anchors = std::vector<policy::TrustAnchor>;
 
+constexpr char kChanged[] = "policy read again";
 constexpr char kUnchanged[] = "policy not changed: the previous policy stays in force";
 
-// SIGHUP: all or nothing; calls in flight end under the policy under which they began. The outcome
-// is for people.
-std::string Reload(const ServeCommand& command, const Environment& environment,
-                   const Anchors& anchors, const OpenFile& open, Engine& engine,
-                   const ServerState& state) {
+// SIGHUP: all or nothing; calls in flight end under the policy under which they began. Null: the
+// policy in the files cannot be in force, which is logged.
+policy::PolicyPtr LoadAgain(const ServeCommand& command, const Environment& environment,
+                            const Anchors& anchors, const OpenFile& open, const Engine& engine) {
   policy::PolicySources sources = SourcesOf(command.common, environment);
   sources.open = open;
   sources.opens_nothing = true;
@@ -51,18 +51,20 @@ std::string Reload(const ServeCommand& command, const Environment& environment,
   policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   if (!loaded.policy) {
     for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
-    LogError(kUnchanged);
-    return kUnchanged;
+    return nullptr;
   }
+  if (const Result<void> checked = engine.CheckPolicy(*loaded.policy); !checked) {
+    LogError(checked.error().Message() + "; start the server anew");
+    return nullptr;
+  }
+  return std::move(loaded.policy);
+}
+
+void Replace(policy::PolicyPtr policy, Engine& engine, const ServerState& state) {
   const policy::PolicyPtr before = engine.policy();
-  if (const Result<void> replaced = engine.ReplacePolicy(std::move(loaded.policy)); !replaced) {
-    LogError(replaced.error().Message() + "; start the server anew");
-    LogError(kUnchanged);
-    return kUnchanged;
-  }
-  LogInfo("policy read again");
+  engine.ReplacePolicy(std::move(policy));
+  LogInfo(kChanged);
   state.open.PolicyChanged(*before);
-  return "policy read again";
 }
 
 std::string TokensOf(const ServeCommand& command, const Environment& environment) {
@@ -214,13 +216,24 @@ void Failed(const std::string& why, const std::vector<ListeningSocket>& sockets)
   }
 }
 
-// First what bounds the helpers; if that cannot be read, nothing is changed.
-void ReloadBoth(SpawnerProcess& spawner, ServiceManager& manager,
-                std::function<std::string()> reload) {
+// What bounds the helpers changes with the server's policy, or neither does. The outcome is for
+// people.
+void ReloadBoth(SpawnerProcess& spawner, ServiceManager& manager, policy::PolicyPtr policy,
+                std::function<void(policy::PolicyPtr)> replace) {
   manager.Reloading();
-  Detach(spawner.Reload(), [&manager, reload = std::move(reload)](const Result<bool>& bounds) {
-    if (!bounds) LogError(bounds.error().Message() + "; " + kUnchanged);
-    manager.Ready(bounds ? reload() : kUnchanged);
+  const auto unchanged = [&manager] {
+    LogError(kUnchanged);
+    manager.Ready(kUnchanged);
+  };
+  if (policy == nullptr) return unchanged();
+  Detach(spawner.Reload(), [&manager, unchanged, policy = std::move(policy),
+                            replace = std::move(replace)](const Result<bool>& bounds) {
+    if (!bounds) {
+      LogError(bounds.error().Message());
+      return unchanged();
+    }
+    replace(policy);
+    manager.Ready(kChanged);
   });
 }
 
@@ -318,8 +331,8 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP, [&] {
-    ReloadBoth(**spawner, manager,
-               [&] { return Reload(command, environment, anchors, open, engine, state); });
+    ReloadBoth(**spawner, manager, LoadAgain(command, environment, anchors, open, engine),
+               [&](policy::PolicyPtr policy) { Replace(std::move(policy), engine, state); });
   });
   ReleaseSignal(SIGHUP);
   (*spawner)->FollowOn(loop.get(), [&] {

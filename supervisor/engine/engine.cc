@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/decide.h"
 #include "policy/path.h"
@@ -300,14 +299,22 @@ std::vector<std::string> Engine::GiveUpAllButOwn() {
   std::vector<std::string> own = WrittenDirectories(*policy_, runner_.state_home(), tmp_base_);
   if (const std::string cgroup = runner_.Cgroup(); !cgroup.empty()) own.push_back(cgroup);
   const std::string instance = runner_.Instance();
-  // On a disk that is full there is none yet.
+  // On a disk that is full, say, there is none yet.
+  if (instance.empty())
+    LogWarning("the server can write all of " + tmp_base_ +
+               ", where it has no directory of its own yet");
   own.push_back(instance.empty() ? tmp_base_ : instance);
   results_.UseDirectory(own.back());
   own_ = own;
+  ports_ = policy_->job_ports;
   return own;
 }
 
-Result<void> Engine::CheckGivenUp(const policy::Policy& policy) const {
+Result<void> Engine::CheckPolicy(const policy::Policy& policy) const {
+  if (const auto place = policy::WhereCommandsWrite(policy, tmp_base_)) {
+    return std::unexpected(
+        Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
+  }
   if (!own_) return {};
   for (const std::string& directory : WrittenDirectories(policy, runner_.state_home(), tmp_base_)) {
     const auto holds = [&](const std::string& one) { return policy::IsBeneath(directory, one); };
@@ -315,23 +322,17 @@ Result<void> Engine::CheckGivenUp(const policy::Policy& policy) const {
     return std::unexpected(
         Error("the server could not write there since it confined itself:", directory, EPERM));
   }
-  if (!policy.job_ports || policy_->job_ports) return {};
+  if (!policy.job_ports || ports_) return {};
   return std::unexpected(
       Error("the server could not serve ports since it confined itself:", "jobs.ports", EPERM));
 }
 
-Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
-  PA_TRY_VOID(CheckGivenUp(*policy));
-  if (const auto place = policy::WhereCommandsWrite(*policy, tmp_base_)) {
-    return std::unexpected(
-        Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
-  }
+void Engine::ReplacePolicy(policy::PolicyPtr policy) {
   policy_ = std::move(policy);
   runner_.Follow(policy_);
   runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);
   if (watch_) WatchRoots();
-  return {};
 }
 
 }  // namespace pa

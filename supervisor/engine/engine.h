@@ -57,9 +57,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const policy::PolicyPtr& policy() const { return policy_; }
-  // Refused if commands could then write the TMPDIR that was chosen at the start, or if it needs
-  // what the server has given up.
-  Result<void> ReplacePolicy(policy::PolicyPtr policy);
+  // Why this one cannot be in force: commands could write the TMPDIR that was chosen at the start,
+  // or it needs what the server has given up.
+  Result<void> CheckPolicy(const policy::Policy& policy) const;
+  // One that was checked.
+  void ReplacePolicy(policy::PolicyPtr policy);
   // The directories in which the server writes; from now on it writes in no other. They are there,
   // as far as they can be made (WrittenDirectories).
   std::vector<std::string> GiveUpAllButOwn();
@@ -104,7 +106,6 @@ class Engine {
   Task<bool> RestoreEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
-  Result<void> CheckGivenUp(const policy::Policy& policy) const;
   Task<bool> IsAnotherMakefile(std::string directory);
   // What the Makefile of a root is when the watch begins.
   Task<bool> LearnMakefile(std::string root);
@@ -122,6 +123,7 @@ class Engine {
   std::string tmp_base_;
   // Nothing: it can write wherever its user can.
   std::optional<std::vector<std::string>> own_;
+  bool ports_ = false;  // likewise: it can serve ports of jobs
   ResultStore results_;
   TimerHandle growing_;
   TimerHandle learning_;         // keeps no loop running
