@@ -124,9 +124,9 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   loop.Run();
 }
 
-// As `serve` confines itself.
-void ExamineServer(DoctorReport* report) {
-  const ServerTrial trial = TryConfinement();
+// As `serve` confines itself under this policy.
+void ExamineServer(bool ports, DoctorReport* report) {
+  const ServerTrial trial = TryConfinement(ports);
   report->server_error = trial.error;
   if (!trial.error.empty()) return;
   report->server_can.emplace();
@@ -198,7 +198,7 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   }
   for (const auto& warning : loaded.warnings)
     report.policy_warnings.push_back(VisibleText(warning.Format()));
-  ExamineServer(&report);
+  ExamineServer(policy != nullptr && policy->job_ports, &report);
   ExamineSandbox(environment, &report);
   return report;
 }

@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/sanitized.h"
@@ -89,7 +92,8 @@ constexpr int kNotConfined = 8;
 // In bits, what it could do.
 int Attempts() {
   int could = 0;
-  if (UniqueFd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) could |= 1;
+  // Our own executable: not beneath /proc, to which the link alone belongs.
+  if (UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC))) could |= 1;
   const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
   if (child == 0) _exit(0);
   if (child > 0) {
@@ -102,17 +106,26 @@ int Attempts() {
 
 }  // namespace
 
-ServerTrial TryConfinement() {
+ServerTrial TryConfinement(bool ports) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return {.error = Error("pipe", "", errno).Message()};
+  const UniqueFd reason(fds[0]);
+  UniqueFd tell(fds[1]);
   const pid_t child = fork();
   if (child < 0) return {.error = Error("fork", "", errno).Message()};
   if (child == 0) {
-    const Result<bool> confined = ConfineServer({.read = {"/proc"}});
+    const Result<bool> confined = ConfineServer({.read = {"/proc"}, .ports = ports});
+    if (!confined) static_cast<void>(WriteAll(tell.get(), confined.error().Message()));
     _exit(confined ? Attempts() : kNotConfined);
   }
+  tell.reset();
+  std::array<char, 512> why{};
+  const ssize_t size = read(reason.get(), why.data(), why.size());
   int status = 0;
   waitpid(child, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) >= kNotConfined) {
-    return {.error = "a process could not confine itself as the server does"};
+    const std::string_view told(why.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return {.error = told.empty() ? "the process that tried it was killed" : std::string(told)};
   }
   const int could = WEXITSTATUS(status);
   return {.error = "",

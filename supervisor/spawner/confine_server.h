@@ -28,13 +28,13 @@ struct ServerReach {
 Result<bool> ConfineServer(const ServerReach& reach);
 
 // What a process that has confined itself so can do, observed: for doctor. In a process of its own;
-// no thread may run.
+// no thread may run. `ports`: as in ServerReach.
 struct ServerTrial {
   std::string error;          // why it is not known; "": it is
-  bool opens_others = true;   // it opened a directory that was not granted
-  bool makes_process = true;  // or a process
-  bool makes_socket = true;   // or a socket of the Internet
+  bool opens_others = true;   // it opened a file that was not granted
+  bool makes_process = true;  // it made one
+  bool makes_socket = true;   // it made one of the Internet
 };
-ServerTrial TryConfinement();
+ServerTrial TryConfinement(bool ports);
 
 }  // namespace pa

@@ -35,6 +35,17 @@ class CommandLine : public ::testing::Test {
     WriteText(project_.home() / "policy.yaml", text);
     return project_.home() / "policy.yaml";
   }
+  // As an editor does.
+  void ReplacePolicy(std::string_view text) {
+    WriteText(project_.home() / "policy.new", text);
+    std::filesystem::rename(project_.home() / "policy.new", project_.home() / "policy.yaml");
+  }
+  ServerOptions With(const std::string& file) const {
+    return {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()};
+  }
+  static bool MakeWorks(McpClient& client) {
+    return client.CallTool("make", {{"target", "hello"}})["success"] == true;
+  }
 };
 
 TEST_F(CommandLine, VersionAndHelp) {
@@ -289,74 +300,62 @@ TEST_F(CommandLine, PolicyDecidesOverCalls) {
 
 TEST_F(CommandLine, SighupReadsThePolicyAgainAllOrNothing) {
   std::string file = Policy("version: 1\n");
-  McpClient client(
-      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  McpClient client(With(file));
   client.Initialize();
-  const auto make_works = [&] {
-    return client.CallTool("make", {{"target", "hello"}})["success"] == true;
-  };
-  EXPECT_FALSE(make_works());
+  EXPECT_FALSE(MakeWorks(client));
   Policy("version: 1\ntools: {enable: [make]}\n");
   client.Signal(SIGHUP);
-  EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+  EXPECT_TRUE(Eventually([&] { return MakeWorks(client); })) << client.Errors();
   EXPECT_FALSE(client.notifications().empty()) << "the list of tools has changed";
   Policy("version: 1\ntools: {enable: [mkae]}\n");
   client.Signal(SIGHUP);
   EXPECT_TRUE(Eventually([&] { return client.Errors().find("mkae") != std::string::npos; }));
-  EXPECT_TRUE(make_works()) << "the policy that was in force stays";
+  EXPECT_TRUE(MakeWorks(client)) << "the policy that was in force stays";
 }
 
 TEST_F(CommandLine, SighupWhileTheServerStartsIsNotItsEnd) {
   for (int i = 0; i < 10; ++i) {
     const std::string file = Policy("version: 1\n");
-    McpClient client(
-        {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+    McpClient client(With(file));
     while (ChildrenOf(client.pid()).empty()) std::this_thread::yield();
     // The policy is being read: whole, whichever it is.
-    WriteText(file + ".new", "version: 1\ntools: {enable: [make]}\n");
-    std::filesystem::rename(file + ".new", file);
+    ReplacePolicy("version: 1\ntools: {enable: [make]}\n");
     client.Signal(SIGHUP);
     client.Initialize();
-    const auto make_works = [&] {
-      return client.CallTool("make", {{"target", "hello"}})["success"] == true;
-    };
-    EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+    EXPECT_TRUE(Eventually([&] { return MakeWorks(client); })) << client.Errors();
   }
 }
 
 // The server has confined itself by then, to what stood there.
 TEST_F(CommandLine, SighupReadsAPolicyThatAnEditorHasReplaced) {
   const std::string file = Policy("version: 1\n");
-  McpClient client(
-      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  McpClient client(With(file));
   client.Initialize();
-  const auto make_works = [&] {
-    return client.CallTool("make", {{"target", "hello"}})["success"] == true;
-  };
-  EXPECT_FALSE(make_works());
-  WriteText(file + ".new", "version: 1\ntools: {enable: [make]}\n");
-  std::filesystem::rename(file + ".new", file);
+  EXPECT_FALSE(MakeWorks(client));
+  ReplacePolicy("version: 1\ntools: {enable: [make]}\n");
   client.Signal(SIGHUP);
-  EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+  EXPECT_TRUE(Eventually([&] { return MakeWorks(client); })) << client.Errors();
 }
 
 TEST_F(CommandLine, SighupRefusesWhatTheServerHasGivenUp) {
   const std::string file = Policy("version: 1\ntools: {enable: [make]}\n");
-  McpClient client(
-      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  McpClient client(With(file));
   client.Initialize();
   const std::string log = project_.outside() / "log/audit.jsonl";
-  Policy("version: 1\ntools: {enable: [make]}\naudit: {path: " + log + "}\n");
-  client.Signal(SIGHUP);
-  const std::string told = project_.outside().string() + "/log";
-  EXPECT_TRUE(Eventually([&] { return client.Errors().contains("start the server anew"); }));
-  EXPECT_TRUE(client.Errors().contains(told)) << client.Errors();
-  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+  const std::string less = "version: 1\ntools: {enable: [make]}\nlimits: {memory: 1GiB}\n";
+  const auto refuses = [&](const std::string& line, const std::string& told) {
+    Policy(less + line);
+    client.Signal(SIGHUP);
+    EXPECT_TRUE(Eventually([&] { return client.Errors().contains(told); })) << client.Errors();
+    EXPECT_TRUE(client.Errors().contains("start the server anew")) << client.Errors();
+    EXPECT_TRUE(MakeWorks(client)) << "its helpers keep the policy before, too";
+  };
+  refuses("network: loopback\njobs: {ports: loopback}\n", "\"jobs.ports\"");
+  refuses("audit: {path: " + log + "}\n", project_.outside().string() + "/log");
   EXPECT_FALSE(std::filesystem::exists(log));
-  McpClient anew(
-      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  McpClient anew(With(file));
   anew.Initialize();
-  EXPECT_TRUE(anew.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_TRUE(MakeWorks(anew));
   EXPECT_TRUE(std::filesystem::exists(log)) << "as it is told";
 }
 
@@ -365,8 +364,7 @@ TEST_F(CommandLine, AnAuditLogAmongTheUsersFilesIsWarnedOf) {
   for (const char* log : {"~/audit.jsonl", "~/log/audit.jsonl"}) {
     const std::string file =
         Policy(std::string("version: 1\naudit: {path: ") + log + "}\nnamespaces: auto\n");
-    McpClient client(
-        {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+    McpClient client(With(file));
     client.Initialize();
     EXPECT_EQ(client.Errors().contains("name a directory of its own in audit.path"),
               std::string_view(log) == "~/audit.jsonl")
@@ -398,6 +396,16 @@ TEST_F(CommandLine, DoctorKnowsThisMachine) {
   if (kAddressSanitizer) can.insert(can.end(), {"start programs", "connect to the Internet"});
   EXPECT_EQ(report["server"]["error"], "") << report;
   EXPECT_EQ(report["server"]["can"], can) << report;
+}
+
+// What the policy gives the server itself is said, too.
+TEST_F(CommandLine, DoctorKnowsThatAServerOfPortsConnects) {
+  const std::string file = Policy("version: 1\nnetwork: loopback\njobs: {ports: loopback}\n");
+  const ProgramResult doctor = Run({"doctor", "--json", "--policy", file});
+  const Json report = Json::parse(doctor.output, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << doctor.output << doctor.errors;
+  const Json can = report["server"]["can"];
+  EXPECT_NE(std::ranges::find(can, Json("connect to the Internet")), can.end()) << report;
 }
 
 TEST_F(CommandLine, WhatAPolicyRelaxesIsShownEverywhere) {
