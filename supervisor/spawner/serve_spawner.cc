@@ -260,8 +260,10 @@ class Server {
     Request request = Receive(sockets_.look.get());
     if (request.gone) return false;
     using enum SpawnerRequest::Kind;
-    const SpawnerRequest::Kind kind = request.sound ? request.head.kind : kStart;
-    if (kind == kIdentity) {
+    const SpawnerRequest::Kind kind = request.head.kind;
+    if (!request.sound) {
+      SendResult(sockets_.look.get(), NotSound());
+    } else if (kind == kIdentity) {
       ReadIdentity();
     } else if (kind == kGit) {
       std::vector<std::string> directories;
@@ -282,8 +284,10 @@ class Server {
     if (request.gone) return false;
     while (!loaded_) OnLoaded();
     using enum SpawnerRequest::Kind;
-    const SpawnerRequest::Kind kind = request.sound ? request.head.kind : kGit;
-    if (kind == kLoad) {
+    const SpawnerRequest::Kind kind = request.head.kind;
+    if (!request.sound) {
+      SendResult(sockets_.start.get(), NotSound());
+    } else if (kind == kLoad) {
       AnswerBounds();
     } else if (kind == kOpen) {
       Open(request.text);
