@@ -9,6 +9,7 @@
 
 #include <initializer_list>
 #include <iterator>
+#include <span>
 
 #include "sandbox/argument_lists.h"
 
@@ -289,6 +290,33 @@ constexpr AllowedSyscall kFileChangeSyscalls[] = {
     // clang-format on
 };
 
+// What the C library and the allocator of each of these programs need.
+constexpr AllowedSyscall kLibrarySyscalls[] = {
+    // clang-format off
+    {"brk", "memory"},
+    {"mmap", "as brk"},
+    {"munmap", "as brk"},
+    {"mremap", "as brk"},
+    {"mprotect", "as brk"},
+    {"madvise", "as brk"},
+    {"futex", "locks"},
+    {"getrandom", "names, keys, what hash tables begin with"},
+    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
+    {"clock_getres", "as clock_gettime"},
+    {"gettimeofday", "as clock_gettime"},
+    {"time", "as clock_gettime"},
+    {"getpid", "who we are"},
+    {"gettid", "as getpid"},
+    {"geteuid", "as getpid; whose the files are"},
+    {"rt_sigaction", "signals"},
+    {"rt_sigprocmask", "as rt_sigaction"},
+    {"rt_sigreturn", "as rt_sigaction"},
+    {"restart_syscall", "as rt_sigaction"},
+    {"exit_group", "the end"},
+    {"exit", "of a thread"},
+    // clang-format on
+};
+
 constexpr AllowedSyscall kFrontDoorSyscalls[] = {
     // clang-format off
     {"accept4", "a connection of the web server"},
@@ -322,29 +350,8 @@ constexpr AllowedSyscall kFrontDoorSyscalls[] = {
     {"readlinkat", "as readlink"},
     {"getdents64", "which tenants there are"},
     {"lseek", "as getdents64"},
-    {"brk", "memory"},
-    {"mmap", "as brk"},
-    {"munmap", "as brk"},
-    {"mremap", "as brk"},
-    {"mprotect", "as brk"},
-    {"madvise", "as brk"},
-    {"futex", "locks of the C library"},
-    {"getrandom", "what hash tables begin with"},
-    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
-    {"clock_getres", "as clock_gettime"},
-    {"gettimeofday", "as clock_gettime"},
-    {"time", "as clock_gettime"},
-    {"geteuid", "whose the files must be"},
-    {"getpid", "for the log"},
-    {"gettid", "as getpid"},
-    {"rt_sigaction", "signals"},
-    {"rt_sigprocmask", "as rt_sigaction"},
-    {"rt_sigreturn", "as rt_sigaction"},
     {"sigaltstack", "as rt_sigaction"},
-    {"restart_syscall", "as rt_sigaction"},
     {"tgkill", "a failed assertion ends this process"},
-    {"exit_group", "the end"},
-    {"exit", "as exit_group"},
     // clang-format on
 };
 
@@ -405,31 +412,10 @@ constexpr AllowedSyscall kJanitorSyscalls[] = {
     {"landlock_add_rule", "as landlock_create_ruleset"},
     {"landlock_restrict_self", "as landlock_create_ruleset"},
     {"prctl", "the name of the process"},
-    {"geteuid", "whose the files are"},
     {"getegid", "as geteuid"},
     {"getuid", "as geteuid"},
     {"getgid", "as geteuid"},
-    {"brk", "memory"},
-    {"mmap", "as brk"},
-    {"munmap", "as brk"},
-    {"mremap", "as brk"},
-    {"mprotect", "as brk"},
-    {"madvise", "as brk"},
-    {"futex", "locks of the C library"},
-    {"getrandom", "names in the quarantine"},
-    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
-    {"clock_getres", "as clock_gettime"},
-    {"gettimeofday", "as clock_gettime"},
-    {"time", "as clock_gettime"},
     {"clock_nanosleep", "until something has ended"},
-    {"getpid", "the C library asks"},
-    {"gettid", "as getpid"},
-    {"rt_sigaction", "as getpid"},
-    {"rt_sigprocmask", "as getpid"},
-    {"rt_sigreturn", "as getpid"},
-    {"restart_syscall", "as getpid"},
-    {"exit_group", "the end"},
-    {"exit", "as exit_group"},
     // clang-format on
 };
 
@@ -466,10 +452,8 @@ constexpr AllowedSyscall kServerSyscalls[] = {
     {"getdents64", "the names in a directory"},
     {"lseek", "from the beginning"},
     {"ftruncate", "memfds and logs"},
-    {"fallocate", "as ftruncate"},
     {"fsync", "on the disk"},
     {"fdatasync", "as fsync"},
-    {"syncfs", "as fsync"},
     {"flock", "one server at a time"},
     {"fcntl", "flags and seals of a descriptor"},
     {"dup", "a second descriptor; as dup3"},
@@ -478,8 +462,6 @@ constexpr AllowedSyscall kServerSyscalls[] = {
     {"rename", "a whole file in place of another; as renameat2"},
     {"renameat", "as rename"},
     {"renameat2", "as rename"},
-    {"link", "as rename"},
-    {"linkat", "as rename"},
     {"unlink", "files of the state; as unlinkat"},
     {"unlinkat", "as unlink"},
     {"rmdir", "as unlink"},
@@ -523,8 +505,6 @@ constexpr AllowedSyscall kServerSyscalls[] = {
     {"setsockopt", "how much the kernel keeps for it"},
     {"getsockname", "where it listens"},
     {"getpeername", "who the other end is"},
-    {"sendfile", "a file to a client; libuv copies with it"},
-    {"copy_file_range", "as sendfile"},
     {"landlock_create_ruleset", "rulesets for workers"},
     {"landlock_add_rule", "as landlock_create_ruleset"},
     {"seccomp", "libseccomp asks what there is"},
@@ -539,7 +519,6 @@ constexpr AllowedSyscall kServerSyscalls[] = {
     {"set_robust_list", "as clone"},
     {"rseq", "as clone"},
     {"membarrier", "as clone"},
-    {"futex", "as clone"},
     {"sched_yield", "as clone"},
     {"sched_getaffinity", "how many processors there are"},
     {"sched_getscheduler", "as clone"},
@@ -549,40 +528,19 @@ constexpr AllowedSyscall kServerSyscalls[] = {
     {"setrlimit", "as getrlimit"},
     {"prlimit64", "as getrlimit"},
     {"getrusage", "what it has used"},
-    {"times", "as getrusage"},
     {"sysinfo", "how much memory there is"},
     {"uname", "which kernel this is"},
-    {"brk", "memory"},
-    {"mmap", "as brk"},
-    {"munmap", "as brk"},
-    {"mremap", "as brk"},
-    {"mprotect", "as brk"},
-    {"madvise", "as brk"},
-    {"getrandom", "names and keys"},
-    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
-    {"clock_getres", "as clock_gettime"},
-    {"gettimeofday", "as clock_gettime"},
-    {"time", "as clock_gettime"},
     {"nanosleep", "as clock_nanosleep"},
     {"clock_nanosleep", "until something has ended"},
-    {"getpid", "who we are"},
-    {"gettid", "as getpid"},
     {"getppid", "as getpid"},
     {"getpgrp", "as getpid"},
     {"getpgid", "as getpid"},
     {"getsid", "as getpid"},
     {"getuid", "as getpid"},
-    {"geteuid", "as getpid"},
     {"getgid", "as getpid"},
     {"getegid", "as getpid"},
     {"getgroups", "as getpid"},
-    {"rt_sigaction", "signals"},
-    {"rt_sigprocmask", "as rt_sigaction"},
-    {"rt_sigreturn", "as rt_sigaction"},
     {"sigaltstack", "as rt_sigaction"},
-    {"restart_syscall", "as rt_sigaction"},
-    {"exit_group", "the end"},
-    {"exit", "of a thread"},
     // clang-format on
 };
 
@@ -614,16 +572,20 @@ std::vector<SyscallRule> RulesOfListed(SeccompProfile profile, Network network) 
   return profile == SeccompProfile::kServer ? ServerRules(network) : std::vector<SyscallRule>();
 }
 
+namespace {
+
+std::vector<AllowedSyscall> WithLibrary(std::span<const AllowedSyscall> own) {
+  std::vector<AllowedSyscall> calls(own.begin(), own.end());
+  calls.insert(calls.end(), std::begin(kLibrarySyscalls), std::end(kLibrarySyscalls));
+  return calls;
+}
+
+}  // namespace
+
 std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile) {
-  if (profile == SeccompProfile::kServer) {
-    return {std::begin(kServerSyscalls), std::end(kServerSyscalls)};
-  }
-  if (profile == SeccompProfile::kFrontDoor) {
-    return {std::begin(kFrontDoorSyscalls), std::end(kFrontDoorSyscalls)};
-  }
-  if (profile == SeccompProfile::kJanitor) {
-    return {std::begin(kJanitorSyscalls), std::end(kJanitorSyscalls)};
-  }
+  if (profile == SeccompProfile::kFrontDoor) return WithLibrary(kFrontDoorSyscalls);
+  if (profile == SeccompProfile::kJanitor) return WithLibrary(kJanitorSyscalls);
+  if (profile == SeccompProfile::kServer) return WithLibrary(kServerSyscalls);
   if (profile != SeccompProfile::kFiles && profile != SeccompProfile::kFileChanges) return {};
   std::vector<AllowedSyscall> calls(std::begin(kFileSyscalls), std::end(kFileSyscalls));
   if (profile == SeccompProfile::kFiles) return calls;
