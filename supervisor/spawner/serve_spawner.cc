@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +32,7 @@
 #include "supervisor/spawner/spawner_wire.h"
 #include "supervisor/spawner/start_helper.h"
 #include "supervisor/state/git_identity.h"
+#include "supervisor/transport/listening_socket.h"
 
 namespace pa {
 namespace {
@@ -329,10 +329,11 @@ class Server {
     const Result<Bounds> bounds = BoundsIn(*loaded_);
     const bool ours = Unpacker(packed)(socket) && bounds &&
                       std::ranges::find(bounds->sockets, socket.path) != bounds->sockets.end();
-    struct stat now{};
-    if (ours && lstat(socket.path.c_str(), &now) == 0 && S_ISSOCK(now.st_mode) &&
-        now.st_dev == socket.device && now.st_ino == socket.inode) {
-      unlink(socket.path.c_str());
+    if (ours) {
+      RemoveSocketFile({.fd = {},
+                        .address = {.kind = ListenAddress::Kind::kUnix, .path = socket.path},
+                        .device = static_cast<dev_t>(socket.device),
+                        .inode = static_cast<ino_t>(socket.inode)});
     }
     SendResult(sockets_.start.get(), ours ? Result<std::string>("") : NotSound());
   }

@@ -206,6 +206,7 @@ Result<ListeningSocket> OpenListeningSocket(const ListenAddress& address) {
 void RemoveSocketFile(const ListeningSocket& socket) {
   struct stat status{};
   if (socket.inode == 0 || lstat(socket.address.path.c_str(), &status) != 0) return;
+  if (!S_ISSOCK(status.st_mode)) return;
   if (status.st_dev == socket.device && status.st_ino == socket.inode) {
     unlink(socket.address.path.c_str());
   }
