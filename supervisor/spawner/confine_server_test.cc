@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <functional>
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,11 +51,21 @@ class Machine {
     testing::WriteText(Own() / "mine", "own");
     fs::create_directories(Base() / "tmp/empty");
     testing::WriteText(Read() / "public", "text");
+    int ready[2];
+    EXPECT_EQ(pipe2(ready, O_CLOEXEC), 0);
+    const UniqueFd begun(ready[0]);
+    UniqueFd begins(ready[1]);
     bystander_ = fork();
     if (bystander_ == 0) {
+      // Where Yama lets only ancestors trace, a refusal would otherwise not be the confinement's.
+      prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+      begins.reset();
       pause();
       _exit(0);
     }
+    begins.reset();
+    char end = 0;
+    EXPECT_EQ(read(begun.get(), &end, 1), 0);
     bus_ = Listening(AF_UNIX, SOCK_STREAM);
     logs_ = Listening(AF_UNIX, SOCK_DGRAM);
     tcp_ = Listening(AF_INET, SOCK_STREAM);
@@ -148,6 +159,8 @@ struct Attempt {
   const char* what;
   int (*code)(const Machine& machine);  // 0: it succeeds, else its errno
   bool only_root = false;               // nobody else can, confined or not
+  // A kernel, a file system or a container may refuse it to everybody; then it proves nothing.
+  bool may_lack = false;
 };
 
 // NOLINTBEGIN(readability-function-size): a table
@@ -229,7 +242,8 @@ const Attempt kClosed[] = {
     {"set an attribute",
      [](const Machine& m) {
        return Code(setxattr((m.Project() / "file").c_str(), "user.x", "y", 1, 0));
-     }},
+     },
+     false, true},
     {"execute", [](const Machine&) { return Executes("/bin/true"); }},
     {"become another program",
      [](const Machine&) {
@@ -244,7 +258,8 @@ const Attempt kClosed[] = {
        return Code(child);
      }},
     {"trace a process",
-     [](const Machine& m) { return Code(ptrace(PTRACE_ATTACH, m.bystander(), nullptr, nullptr)); }},
+     [](const Machine& m) { return Code(ptrace(PTRACE_ATTACH, m.bystander(), nullptr, nullptr)); },
+     false, true},
     {"read its memory", [](const Machine& m) { return Opens(OfBystander(m, "mem"), O_RDONLY); }},
     {"read its environment",
      [](const Machine& m) { return Opens(OfBystander(m, "environ"), O_RDONLY); }},
@@ -259,10 +274,12 @@ const Attempt kClosed[] = {
     {"send a datagram", [](const Machine& m) { return Connects(AF_INET, SOCK_DGRAM, m.Port()); }},
     {"ask the kernel's network",
      [](const Machine&) { return Code(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0)); }},
-    {"make a namespace", [](const Machine&) { return Code(unshare(CLONE_NEWUSER)); }},
+    {"make a namespace", [](const Machine&) { return Code(unshare(CLONE_NEWUSER)); }, false, true},
     {"mount",
-     [](const Machine& m) { return Code(mount("x", m.Own().c_str(), "tmpfs", 0, nullptr)); }, true},
-    {"change its root", [](const Machine& m) { return Code(chroot(m.Base().c_str())); }, true},
+     [](const Machine& m) { return Code(mount("x", m.Own().c_str(), "tmpfs", 0, nullptr)); }, true,
+     true},
+    {"change its root", [](const Machine& m) { return Code(chroot(m.Base().c_str())); }, true,
+     true},
     {"type on a terminal",
      [](const Machine&) {
        int primary = -1;
@@ -272,7 +289,8 @@ const Attempt kClosed[] = {
        setsid();
        if (ioctl(secondary, TIOCSCTTY, 0) != 0) return errno;
        return Code(ioctl(secondary, TIOCSTI, "x"));
-     }},
+     },
+     false, true},
     {"count its events",
      [](const Machine&) {
        struct {
@@ -283,9 +301,10 @@ const Attempt kClosed[] = {
        } attributes;
        return Code(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0));
      },
-     true},
+     true, true},
     {"keep a key",
-     [](const Machine&) { return Code(syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3, 1)); }},
+     [](const Machine&) { return Code(syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3, 1)); }, false,
+     true},
 };
 
 // What is left, and said in SECURITY.md.
@@ -316,7 +335,6 @@ int InChild(const Attempt& attempt, bool confined) {
 class ConfineServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (testing::kAddressSanitizer) GTEST_SKIP() << "sanitizers need further system calls";
     if (sandbox::DetectLandlock().abi < 2) GTEST_SKIP() << "this kernel cannot confine the server";
   }
 };
@@ -326,11 +344,18 @@ TEST_F(ConfineServerTest, TheServerCanDoItsWork) {
 }
 
 TEST_F(ConfineServerTest, AndNothingElse) {
+  // Without the list of system calls, which their reports would need more of.
+  if (testing::kAddressSanitizer) GTEST_SKIP() << "sanitizers leave files alone confined";
   for (const Attempt& attempt : kClosed) {
     if (attempt.only_root && geteuid() != 0) continue;
     const int confined = InChild(attempt, true);
     EXPECT_TRUE(confined > 0 && confined < 200) << attempt.what << ": " << confined;
-    EXPECT_EQ(InChild(attempt, false), 0) << attempt.what << ": else this shows nothing";
+    const int free = InChild(attempt, false);
+    if (free != 0 && attempt.may_lack) {
+      std::cout << "not shown here, where nobody can " << attempt.what << "\n";
+      continue;
+    }
+    EXPECT_EQ(free, 0) << attempt.what << ": else this shows nothing";
   }
 }
 
@@ -352,7 +377,8 @@ TEST_F(ConfineServerTest, OneThatServesPortsCan) {
     const bool serves =
         bind(fd.get(), reinterpret_cast<const sockaddr*>(&port), sizeof port) == 0 &&
         listen(fd.get(), 1) == 0;
-    _exit(serves ? 0 : errno);
+    // That is left open (docs/adr/0062): it connects wherever it likes, too.
+    _exit(serves && Connects(AF_INET, SOCK_STREAM, machine.Port()) == 0 ? 0 : errno);
   }
   int status = 0;
   waitpid(child, &status, 0);
