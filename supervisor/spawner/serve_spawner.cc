@@ -259,21 +259,25 @@ class Server {
   bool OnLook() {
     Request request = Receive(sockets_.look.get());
     if (request.gone) return false;
+    if (!request.sound || !AnswerLook(request)) SendResult(sockets_.look.get(), NotSound());
+    return true;
+  }
+
+  // False: not a request of this socket.
+  bool AnswerLook(Request& request) {
     using enum SpawnerRequest::Kind;
     const SpawnerRequest::Kind kind = request.head.kind;
-    if (!request.sound) {
-      SendResult(sockets_.look.get(), NotSound());
-    } else if (kind == kIdentity) {
+    if (kind == kIdentity) {
       ReadIdentity();
     } else if (kind == kGit) {
       std::vector<std::string> directories;
-      const bool read = Unpacker(request.text)(directories);
-      SendResult(sockets_.look.get(), read ? GitAtWork(directories) : NotSound());
+      if (!Unpacker(request.text)(directories)) return false;
+      SendResult(sockets_.look.get(), GitAtWork(directories));
     } else if (kind == kLoad || kind == kLook) {
       asked_ = true;
       Load(kind == kLook ? std::optional(std::move(request.text)) : std::nullopt);
     } else {
-      SendResult(sockets_.look.get(), NotSound());
+      return false;
     }
     return true;
   }
@@ -283,11 +287,15 @@ class Server {
     const Request request = Receive(sockets_.start.get());
     if (request.gone) return false;
     while (!loaded_) OnLoaded();
+    if (!request.sound || !AnswerStart(request)) SendResult(sockets_.start.get(), NotSound());
+    return true;
+  }
+
+  // False: not a request of this socket.
+  bool AnswerStart(const Request& request) {
     using enum SpawnerRequest::Kind;
     const SpawnerRequest::Kind kind = request.head.kind;
-    if (!request.sound) {
-      SendResult(sockets_.start.get(), NotSound());
-    } else if (kind == kLoad) {
+    if (kind == kLoad) {
       AnswerBounds();
     } else if (kind == kOpen) {
       Open(request.text);
@@ -296,7 +304,7 @@ class Server {
     } else if (kind == kStart && request.descriptor && request.head.helper <= Helper::kJanitor) {
       Start(request);
     } else {
-      SendResult(sockets_.start.get(), NotSound());
+      return false;
     }
     return true;
   }
