@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "base/try.h"
@@ -39,6 +41,7 @@ class IndexReader {
       : bytes_(bytes), hash_(hash), wanted_(replaced) {}
 
   std::expected<GitIndex, std::string> Read();
+  std::expected<std::vector<std::string>, std::string> ReadDirectories(std::size_t most);
 
  private:
   unsigned Byte(std::size_t at) const { return static_cast<unsigned char>(bytes_[at]); }
@@ -50,6 +53,7 @@ class IndexReader {
   Status ReadEntry(std::uint32_t number);
   Status ReadName(std::size_t from, unsigned length);
   Status Note(std::uint32_t number, std::uint32_t mode);
+  Status NoteDirectories();
   Status ReadExtensions();
   Status ReadExtension(std::string_view name, std::size_t size);
   Status ReadLink(std::size_t size);
@@ -67,8 +71,19 @@ class IndexReader {
   std::vector<bool> whole_;           // whether an entry's name needs not the one before
   std::vector<bool> nameless_;  // those first ones that replace another's; whether by a gitlink
   bool linked_ = false;
+  std::size_t most_directories_ = 0;  // 0: they are not asked for
+  std::set<std::string, std::less<>> directories_;
+  std::string last_directory_;
   GitIndex index_;
 };
+
+std::expected<std::vector<std::string>, std::string> IndexReader::ReadDirectories(
+    std::size_t most) {
+  most_directories_ = most;
+  PA_TRY(const GitIndex index, Read());
+  if (!index.shared.empty()) return Bad("a part of it lies elsewhere");
+  return std::vector(directories_.begin(), directories_.end());
+}
 
 std::expected<GitIndex, std::string> IndexReader::Read() {
   if (!bytes_.starts_with("DIRC") || bytes_.size() < kHeader + hash_) return Bad("it is no index");
@@ -133,6 +148,7 @@ Status IndexReader::Note(std::uint32_t number, std::uint32_t mode) {
     nameless_.push_back(link);
     return {};
   }
+  if (most_directories_ > 0) PA_TRY_VOID(NoteDirectories());
   const bool folded = (mode & kTypeMask) == kFolded;
   if (!link && !wanted && !folded) return {};
   if (!StaysBeneath(name_)) return Bad("it names a submodule outside its working tree: " + name_);
@@ -141,6 +157,22 @@ Status IndexReader::Note(std::uint32_t number, std::uint32_t mode) {
   }
   (folded && !wanted ? index_.folded : index_.links).push_back(name_);
   return {};
+}
+
+// Entries are sorted, so most are in the directory of the one before.
+Status IndexReader::NoteDirectories() {
+  const auto parent = [](std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  };
+  std::string_view directory = parent(name_);
+  if (directory == last_directory_ && !directories_.empty()) return {};
+  last_directory_ = directory;
+  while (directories_.emplace(directory).second && !directory.empty()) {
+    directory = parent(directory);
+  }
+  const bool few = directories_.size() <= most_directories_;
+  return few ? Status() : Bad("it has files in too many directories");
 }
 
 Status IndexReader::ReadExtensions() {
@@ -243,14 +275,26 @@ Status IndexReader::ReadReplaced(std::size_t at, std::size_t limit) {
   return found == nameless_.size() ? Status() : Bad("an entry has no name");
 }
 
+// With hashes of one size: only the configuration says which.
+auto ReadOneWay(std::string_view bytes, std::span<const std::uint32_t> replaced, auto read) {
+  IndexReader sha1_reader(bytes, kHashSizes[0], replaced);
+  IndexReader sha256_reader(bytes, kHashSizes[1], replaced);
+  auto sha1 = read(sha1_reader);
+  auto sha256 = read(sha256_reader);
+  if (sha1 && sha256 && *sha1 != *sha256) return decltype(sha1)(Bad("it reads in two ways"));
+  return sha1 || !sha256 ? sha1 : sha256;
+}
+
 }  // namespace
 
 std::expected<GitIndex, std::string> ReadGitIndex(std::string_view bytes,
                                                   std::span<const std::uint32_t> replaced) {
-  std::expected<GitIndex, std::string> sha1 = IndexReader(bytes, kHashSizes[0], replaced).Read();
-  std::expected<GitIndex, std::string> sha256 = IndexReader(bytes, kHashSizes[1], replaced).Read();
-  if (sha1 && sha256 && *sha1 != *sha256) return Bad("it reads in two ways");
-  return sha1 || !sha256 ? sha1 : sha256;
+  return ReadOneWay(bytes, replaced, [](IndexReader& reader) { return reader.Read(); });
+}
+
+std::expected<std::vector<std::string>, std::string> ReadIndexDirectories(std::string_view bytes,
+                                                                          std::size_t most) {
+  return ReadOneWay(bytes, {}, [=](IndexReader& reader) { return reader.ReadDirectories(most); });
 }
 
 }  // namespace pa::policy

@@ -40,4 +40,10 @@ struct GitIndex {
 std::expected<GitIndex, std::string> ReadGitIndex(std::string_view bytes,
                                                   std::span<const std::uint32_t> replaced = {});
 
+// The directories that hold the files of an index, and those above them: relative to the top of the
+// working tree, which is "". An error also if there are more than `most`, or if a part of the index
+// lies in another file. They may have `..`.
+std::expected<std::vector<std::string>, std::string> ReadIndexDirectories(std::string_view bytes,
+                                                                          std::size_t most);
+
 }  // namespace pa::policy

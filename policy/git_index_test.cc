@@ -159,6 +159,21 @@ TEST_F(GitIndexTest, ASparseOneSaysWhatItFolds) {
   EXPECT_EQ(Read().links, OfMode("160000"));
 }
 
+TEST_F(GitIndexTest, InWhichDirectoriesItsFilesAre) {
+  const std::vector<std::string> all = {"", "d", "e", "lib", "lib/deep"};
+  for (const char* format : {"sha1", "sha256"}) {
+    for (const char* version : {"2", "3", "4"}) {
+      fs::remove_all(root_ / ".git");
+      Fill(format, version);
+      EXPECT_EQ(ReadIndexDirectories(Bytes(), all.size()).value(), all) << format << version;
+      EXPECT_FALSE(ReadIndexDirectories(Bytes(), all.size() - 1)) << format << version;
+    }
+  }
+  EXPECT_FALSE(ReadIndexDirectories(Bytes().substr(0, 200), all.size()));
+  ASSERT_TRUE(Git({"update-index", "--split-index"}));
+  EXPECT_FALSE(ReadIndexDirectories(Bytes(), all.size())) << "the rest lies elsewhere";
+}
+
 TEST_F(GitIndexTest, MoreLinksThanAnybodyHasAreAnError) {
   Fill("sha1", "4");
   std::string bytes = Bytes();

@@ -383,6 +383,8 @@ constexpr AllowedSyscall kJanitorSyscalls[] = {
     {"getcwd", "what a relative path begins with"},
     {"fcntl", "leases: who else has it open"},
     {"flock", "whose directory that is"},
+    {"fstatfs", "whether somebody else may write that file system"},
+    {"inotify_add_watch", "what the server is told of"},
     {"rename", "into the quarantine, and back; as renameat2"},
     {"renameat", "as rename"},
     {"renameat2", "as rename"},

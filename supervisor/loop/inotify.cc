@@ -19,9 +19,13 @@ std::size_t Queued(int fd) {
 
 }  // namespace
 
-int Inotify::Add(const std::string& path, std::uint32_t mask) {
+bool Inotify::Open() {
   if (!fd_) fd_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  return fd_ ? inotify_add_watch(fd_.get(), path.c_str(), mask) : -1;
+  return static_cast<bool>(fd_);
+}
+
+int Inotify::Add(const std::string& path, std::uint32_t mask) {
+  return Open() ? inotify_add_watch(fd_.get(), path.c_str(), mask) : -1;
 }
 
 void Inotify::Remove(int watch) { inotify_rm_watch(fd_.get(), watch); }

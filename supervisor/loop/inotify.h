@@ -25,6 +25,9 @@ class Inotify {
   // about the directory itself.
   using OnEvent = std::function<void(int watch, std::uint32_t mask, std::string_view name)>;
 
+  // For watches that somebody else adds to `fd`. False and errno: EMFILE: no more instances are
+  // available.
+  bool Open();
   // Returns the watch: the same number for the same directory, whatever its path; or -1. ENOENT,
   // ENOTDIR; EMFILE, ENOSPC: no more instances or watches are available.
   int Add(const std::string& path, std::uint32_t mask);

@@ -28,6 +28,7 @@
 
 #include "supervisor/loop/inotify.h"
 #include "supervisor/loop/uv_handles.h"
+#include "supervisor/run/tracked_files.h"
 
 namespace pa {
 
@@ -54,7 +55,7 @@ class IndexUses {
     std::vector<std::function<void()>> waiting = {};  // called once, when it has ended
   };
 
-  explicit IndexUses(uv_loop_t* loop) : loop_(loop) {}
+  explicit IndexUses(uv_loop_t* loop) : loop_(loop), files_(loop) {}
   IndexUses(const IndexUses&) = delete;
   IndexUses& operator=(const IndexUses&) = delete;
 
@@ -70,6 +71,8 @@ class IndexUses {
   void Start(const std::string& git_dir);  // the one that was planned, if it has not begun
   void End(const std::string& git_dir);
   void Close();  // nothing starts any more
+  // What need not be refreshed.
+  TrackedFiles& files() { return files_; }
 
  private:
   static constexpr std::size_t kMaxCommands = 1024;  // that are remembered
@@ -84,6 +87,7 @@ class IndexUses {
   Inotify inotify_;
   std::map<int, Watched> watched_;  // by inotify's number
   std::unordered_map<std::size_t, bool> commands_;
+  TrackedFiles files_;
   std::map<std::string, std::shared_ptr<Refresh>> under_way_;  // by git directory
   std::optional<TimerHandle> quiet_;
   bool closed_ = false;

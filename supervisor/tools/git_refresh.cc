@@ -58,12 +58,18 @@ struct Started {
   policy::Allow allow;
   policy::PolicyPtr policy;
   RunOptions options;
+  policy::Repository repository;
 };
 
 Task<bool> Run(Runner& runner, Started started) {
+  TrackedFiles& files = runner.index_uses().files();
+  Task<bool> watching =
+      files.Watch(runner.janitor(), started.plan.directory.path(), started.repository);
+  [[maybe_unused]] const bool watched = co_await watching;
   Task<Execution> task = runner.Run(std::move(started.plan), std::move(started.allow),
                                     std::move(started.policy), std::move(started.options));
   const Execution run = co_await task;
+  if (run.Succeeded()) files.Refreshed(started.repository.git_dir);
   co_return run.Succeeded();
 }
 
@@ -120,6 +126,7 @@ Task<bool> GitRefresh::Before() {
     fresh = co_await waiting;
   }
   if (!fresh) co_return false;
+  if (uses_.files().AreFresh(git_dir)) co_return true;
   Plan();
   uses_.Start(git_dir);
   const std::shared_ptr<IndexUses::Refresh> refresh = uses_.UnderWay(git_dir);
@@ -148,7 +155,8 @@ std::string GitRefresh::index() const { return git_ ? git_->repository->git_dir 
 void GitRefresh::After(const Execution& run) {
   if (!git_) return;
   uses_.Learn(command_, run.read_index);
-  if (run.read_index && run.namespaces) Plan();
+  const bool read = run.read_index && run.namespaces;
+  if (read && !uses_.files().AreFresh(git_->repository->git_dir)) Plan();
 }
 
 // One at a time.
@@ -159,17 +167,18 @@ void GitRefresh::Plan() {
   std::vector<sandbox::PathGrant> grants = RepositoryGrants(work_, reader);
   grants.push_back(
       {repository.git_dir, sandbox::kReadWrite, "git's index", sandbox::Symlinks::kRefuse});
-  Started started{
-      .plan = {.executable = git_->executable,
-               .argv = Argv(),
-               .env = GitEnvironment(work_, *git_, call_),
-               .directory = work_.directory},
-      .allow = git_->permission.For({.purpose = policy::Purpose::kGitIdentity,
-                                     .extra = std::move(grants),
-                                     .timeout = kLimit}),
-      .policy = call_.policy,
-      .options = {
-          .serialise_key = repository.common_dir, .repository = repository, .capture = false}};
+  Started started{.plan = {.executable = git_->executable,
+                           .argv = Argv(),
+                           .env = GitEnvironment(work_, *git_, call_),
+                           .directory = work_.directory},
+                  .allow = git_->permission.For({.purpose = policy::Purpose::kGitIdentity,
+                                                 .extra = std::move(grants),
+                                                 .timeout = kLimit}),
+                  .policy = call_.policy,
+                  .options = {.serialise_key = repository.common_dir,
+                              .repository = repository,
+                              .capture = false},
+                  .repository = repository};
   started.plan.env["GIT_OPTIONAL_LOCKS"] = "1";
   uses_.Plan(repository.git_dir, [&runner = call_.runner, git_dir = repository.git_dir,
                                   shared = std::make_shared<Started>(std::move(started))] {

@@ -9,7 +9,8 @@
 //
 // Before a command that reads the index, or may: one that did when it ran last; a make target that
 // runs for the first time; a shell command that has never run and has "git" in it. Not before a
-// shell command that is right without (git_porcelain.h). After a command that read it. Only the
+// shell command that is right without (git_porcelain.h). After a command that read it. Nowhere as
+// long as no tracked file has changed since the last one (supervisor/run/tracked_files.h). Only the
 // index of the repository in which the command works is refreshed, not those of submodules and of
 // repositories below.
 //

@@ -3,6 +3,7 @@
 // version.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,15 +81,27 @@ std::string Written(const std::vector<Entry>& entries, unsigned version) {
   return out.append(20, '\x03');
 }
 
+// More than an input has.
+constexpr std::size_t kMostDirectories = 1u << 20;
+
 void CheckEntries(std::string_view input) {
   const std::vector<Entry> entries = EntriesIn(input);
   std::vector<std::string> links;
+  std::set<std::string> directories;
   for (const Entry& entry : entries) {
     if (entry.link) links.push_back(entry.name);
+    directories.insert("");
+    for (std::size_t at = 0; (at = entry.name.find('/', at)) != std::string::npos; ++at) {
+      directories.insert(entry.name.substr(0, at));
+    }
   }
   for (const unsigned version : {2u, 4u}) {
-    const auto read = ReadGitIndex(Written(entries, version));
+    const std::string bytes = Written(entries, version);
+    const auto read = ReadGitIndex(bytes);
     Check(Given(read) != nullptr && Given(read)->links == links);
+    const auto in = ReadIndexDirectories(bytes, kMostDirectories);
+    Check(in && std::ranges::equal(*in, directories));
+    Check(directories.size() < 2 || !ReadIndexDirectories(bytes, directories.size() - 1));
   }
 }
 

@@ -1,6 +1,8 @@
 // git.commands: what make and bash may do to the repository of the project. With namespaces it is
 // read-only to them; git_add and git_commit change it.
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/unique_fd.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/run_program.h"
@@ -437,6 +440,31 @@ TEST_F(GitRefreshed, NotForOtherCommands) {
     EXPECT_TRUE(Call("bash", {{"command", "cat a.txt"}})["success"]);
   }
   EXPECT_TRUE(IndexIsStale());
+}
+
+// A call that comes after another one does not wait. `HEAD` is read by each git, and by no `cat`.
+TEST_F(GitRefreshed, NotWhereNothingHasChanged) {
+  const UniqueFd events(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const auto git_ran = [&] {
+    char buffer[4096];
+    return read(events.get(), buffer, sizeof buffer) > 0;
+  };
+  const auto peek = [&] {
+    EXPECT_TRUE(Call("bash", {{"command", "sh peek.sh"}})["success"]);
+  };
+  WriteText(project_.root() / "peek.sh", "cat .git/index >/dev/null\n");
+  peek();
+  Touch();
+  peek();
+  ASSERT_GE(inotify_add_watch(events.get(), (project_.root() / ".git/HEAD").c_str(), IN_OPEN), 0);
+  for (int call = 0; call < 3; ++call) peek();
+  EXPECT_FALSE(git_ran());
+  Touch();
+  peek();
+  EXPECT_TRUE(git_ran());
+  WriteText(project_.root() / "sub/new.txt", "x\n");
+  peek();
+  EXPECT_TRUE(git_ran());
 }
 
 // Commands in a directory below do not see the repository.
