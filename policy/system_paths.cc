@@ -19,10 +19,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/file.h"
 #include "policy/glob.h"
 #include "policy/path.h"
 
@@ -166,17 +169,30 @@ constexpr SystemPath kNetworkPaths[] = {
     {"/run/resolvconf/resolv.conf", kRead, "which name servers there are"},
 };
 
-// The paths that a line of the table means here.
-std::vector<std::string> Expand(const std::filesystem::path& line) {
-  const std::string pattern = line.filename().string();
-  if (!pattern.contains('*')) return {line.string()};
-  std::vector<std::string> found;
-  std::error_code ignored;  // no such directory, no such paths
-  for (const auto& entry : std::filesystem::directory_iterator(line.parent_path(), ignored)) {
-    if (GlobMatch(pattern, entry.path().filename().string()))
-      found.push_back(entry.path().string());
+// The names in directories, each of which is read once: many lines of the table are about /etc.
+class Names {
+ public:
+  const std::vector<std::string>& In(const std::string& directory) {
+    const auto [entry, added] = read_.try_emplace(directory);
+    if (!added) return entry->second;
+    // No such directory, no such paths.
+    if (auto names = ReadNames(directory)) entry->second = *std::move(names);
+    return entry->second;
   }
-  std::ranges::sort(found);
+
+ private:
+  std::map<std::string, std::vector<std::string>> read_;
+};
+
+// The paths that a line of the table means here.
+std::vector<std::string> Expand(const std::string& line, Names& names) {
+  if (!line.contains('*')) return {line};
+  const std::size_t slash = line.rfind('/');
+  const std::string pattern = line.substr(slash + 1);
+  std::vector<std::string> found;
+  for (const std::string& name : names.In(line.substr(0, std::max(slash, std::size_t{1})))) {
+    if (GlobMatch(pattern, name)) found.push_back(line.substr(0, slash + 1) + name);
+  }
   return found;
 }
 
@@ -194,8 +210,9 @@ bool Covers(const PathGrant& broad, const PathGrant& narrow) {
 
 std::vector<PathGrant> Existing(std::span<const SystemPath> table) {
   std::vector<PathGrant> grants;
+  Names names;
   for (const SystemPath& line : table) {
-    for (const std::string& path : Expand(line.path)) {
+    for (const std::string& path : Expand(line.path, names)) {
       if (!IsPublic(path)) continue;
       PathGrant grant{.path = ResolvePath(path),
                       .access = line.access,
@@ -214,11 +231,12 @@ std::vector<PathGrant> SystemPaths() { return Existing(kSystemPaths); }
 std::vector<PathGrant> NetworkPaths() { return Existing(kNetworkPaths); }
 
 std::vector<std::string> SystemNames() {
-  std::vector<std::string> names = Expand("/*");
+  Names read;
+  std::vector<std::string> names = Expand("/*", read);
   for (const std::span<const SystemPath> table :
        {std::span<const SystemPath>(kSystemPaths), std::span<const SystemPath>(kNetworkPaths)}) {
     for (const SystemPath& line : table) {
-      for (std::string& path : Expand(line.path)) {
+      for (std::string& path : Expand(line.path, read)) {
         std::error_code unreachable;
         if (std::filesystem::is_symlink(path, unreachable)) names.push_back(std::move(path));
       }
