@@ -297,6 +297,8 @@ class Server {
     const SpawnerRequest::Kind kind = request.head.kind;
     if (kind == kLoad) {
       AnswerBounds();
+      // Nobody may ask again for days, and one machine has as many of us as it has tenants.
+      malloc_trim(0);
     } else if (kind == kOpen) {
       Open(request.text);
     } else if (kind == kRemove) {
