@@ -64,7 +64,6 @@ Result<bool> WatchTracked(int events, const std::string& top, const std::string&
   if (!file) return std::unexpected(Error("openat2", index, errno));
   const UniqueFd tree = OpenPlain(AT_FDCWD, top.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (!tree) return std::unexpected(Error("openat2", top, errno));
-  if (!IsLocal(tree.get())) return false;
   const Result<std::string> bytes = ReadFileFrom(file.get(), index, kMaxIndexBytes);
   if (!bytes && bytes.error().sys_errno == EFBIG) return false;
   if (!bytes) return std::unexpected(bytes.error());
@@ -76,6 +75,7 @@ Result<bool> WatchTracked(int events, const std::string& top, const std::string&
     // What makes one there is an event of the directory above.
     if (!directory && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) continue;
     if (!directory) return std::unexpected(Error("openat2", name, errno));
+    if (!IsLocal(directory.get())) return false;
     if (inotify_add_watch(events, ProcPath(directory.get()).c_str(), kChanges) >= 0) continue;
     if (errno == ENOSPC) return false;
     return std::unexpected(Error("inotify_add_watch", name, errno));

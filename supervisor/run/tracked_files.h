@@ -1,8 +1,8 @@
 // TrackedFiles: whether files that git tracks may have changed since git's index was refreshed. If
 // none has, a command that reads the index need not wait for another refresh.
 //
-//    Task<bool> watching = files.Watch(janitor, directory, repository);   // changes are noticed
-//    now
+//    // From now on changes are noticed.
+//    Task<bool> watching = files.Watch(janitor, directory, repository);
 //    [[maybe_unused]] const bool watched = co_await watching;
 //    ... git refreshes the index ...
 //    files.Refreshed(repository.git_dir);

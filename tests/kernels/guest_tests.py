@@ -2,6 +2,7 @@
 """What a guest runs, out of what meson knows of its tests.
 
 guest_tests.py programs BUILD           the files of BUILD that must be there, a line each
+guest_tests.py data BUILD               files and directories of the tree that tests read, a line each
 guest_tests.py functions BUILD WHERE    shell functions `run_NAME ARGUMENT...`, with BUILD at WHERE
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 TESTS = ["demo", "sandbox", "worker", "escapes", "integration/explain", "integration/limits"]
+TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 PROGRAMS = ["supervisor/project-actions", "supervisor/project-actions-masked"] + [
     "worker/project-actions-worker" + kind for kind in ("", "-faults", "-unconfined")
 ]
@@ -37,16 +39,21 @@ def inside(build, text):
 def main(what, build, where=None):
     build = os.path.realpath(build)
     files = set(PROGRAMS)
+    data = set()
     for test in tests_of(build):
         words = [f"{name}={value}" for name, value in test["env"].items()]
         for path in [*test["env"].values(), *test["cmd"]]:
             if os.path.isfile(path) and inside(build, os.path.realpath(path)):
                 files.add(inside(build, os.path.realpath(path)))
+            elif os.path.exists(path) and inside(TREE, path) and not inside(build, path + "/"):
+                data.add(path)
         if what == "functions":
             line = shlex.join(words + test["cmd"]).replace(build + "/", where + "/")
             print(f"run_{re.sub(r'[^a-z]', '_', test['name'])}() {{ exec env {line} \"$@\"; }}")
     if what == "programs":
         print("\n".join(sorted(files)))
+    if what == "data":
+        print("\n".join(sorted(data)))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,13 @@ done <<END
 $(python3 "$here/guest_tests.py" programs "$build")
 END
 python3 "$here/guest_tests.py" functions "$build" /build >"$root/tests.sh"
+# At the paths that tests are given.
+while read -r data; do
+  mkdir -p "$root$(dirname "$data")"
+  cp -r "$data" "$root$data"
+done <<END
+$(python3 "$here/guest_tests.py" data "$build")
+END
 
 # Those as whom tests run, and nobody, who is somebody else to them.
 for name in root daemon nobody; do getent passwd $name; done >"$root/etc/passwd"
