@@ -449,9 +449,7 @@ TEST_F(GitRefreshed, NotWhereNothingHasChanged) {
     char buffer[4096];
     return read(events.get(), buffer, sizeof buffer) > 0;
   };
-  const auto peek = [&] {
-    EXPECT_TRUE(Call("bash", {{"command", "sh peek.sh"}})["success"]);
-  };
+  const auto peek = [&] { EXPECT_TRUE(Call("bash", {{"command", "sh peek.sh"}})["success"]); };
   WriteText(project_.root() / "peek.sh", "cat .git/index >/dev/null\n");
   peek();
   Touch();
