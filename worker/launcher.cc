@@ -77,6 +77,8 @@ SysResult<const CeilingView*> ReadCeiling() {
 SysResult<void> EnterDomain(const Launcher& launcher) {
   const CeilingView* ceiling = *launcher.ceiling;
   if (ceiling == nullptr || ceiling->views || !kConfined) return {};
+  // Without Landlock there is none, and workers run nothing (EnterLandlock in worker/child.cc).
+  if (!launcher.domain && sandbox::DetectLandlock().abi < 1) return {};
   return sandbox::Enforce(launcher.domain.get());
 }
 

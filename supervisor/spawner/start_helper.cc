@@ -66,6 +66,8 @@ Result<UniqueFd> RulesetFor(Helper helper, const Bounds& bounds) {
   if (helper == Helper::kViews) return UniqueFd();
   const bool janitor = helper == Helper::kJanitor;
   const sandbox::LandlockSupport kernel = sandbox::DetectLandlock();
+  // Its workers run nothing, and say why.
+  if (kernel.abi < 1 && !janitor) return UniqueFd();
   if (kernel.abi < 1) return std::unexpected(Error("landlock", "helper", kernel.sys_errno));
   // It could not put back what commands have moved (Linux before 5.19).
   if (janitor && kernel.abi < 2) return UniqueFd();

@@ -75,6 +75,38 @@ TEST(Faults, NoStepFails) {
   EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
 }
 
+// Server and worker see no more of Landlock than `abi`; 0: as on a kernel without.
+ServerOptions SeesLandlock(const Project& project, const char* abi, std::string_view policy) {
+  const auto script = [&](const char* name, const char* program) {
+    const std::filesystem::path path = project.home() / name;
+    WriteText(path, std::string("#!/bin/sh\nPA_LANDLOCK_ABI=") + abi + " exec " +
+                        BuiltProgram(program) + " \"$@\"\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path.string();
+  };
+  WriteText(project.home() / "policy.yaml", "version: 1\n" + std::string(policy));
+  ServerOptions options = project.Server({"--policy", project.home() / "policy.yaml", "--worker",
+                                          script("worker", "PA_WORKER_FAULTS")});
+  options.command = {script("server", "PA_SERVER_MASKED"), "serve"};
+  return options;
+}
+
+TEST(Faults, WithoutLandlockNothingRunsAndTheUserIsTold) {
+  for (const std::string_view policy : {"namespaces: off\n", "namespaces: auto\n"}) {
+    Project project(kFaultsMakefile);
+    McpClient old(SeesLandlock(project, "0", policy));
+    old.Initialize();
+    const Json refused = old.CallTool("make", {{"target", "touch"}});
+    EXPECT_EQ(refused["error"]["code"], "SANDBOX_UNAVAILABLE") << policy << refused;
+    EXPECT_TRUE(refused.dump().contains("landlock")) << refused;
+    EXPECT_FALSE(std::filesystem::exists(project.root() / "ran"));
+    McpClient later(SeesLandlock(project, "3", policy));
+    later.Initialize();
+    EXPECT_TRUE(later.CallTool("make", {{"target", "touch"}})["success"]) << policy;
+    EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
+  }
+}
+
 // The kernel itself refuses one system call, to the worker or to the server.
 struct Refusal {
   const char* name;
