@@ -39,6 +39,9 @@ struct DirectoryRefusal {
   std::string message;     // `working directory cannot be a system directory: /etc`
   std::string ai_message;  // what to pass instead
   int code = 0;            // the errno, if the directory could not be opened
+  // Whoever should read for us could not be confined, or gave no answer: it says nothing of the
+  // directory.
+  bool unread = false;
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them); the home

@@ -23,6 +23,7 @@ constexpr std::string_view kGitHint =
 
 ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
   if (auto shortage = Shortage(refusal.message, refusal.code)) return *std::move(shortage);
+  if (refusal.unread) return SandboxUnavailable(refusal.message);
   return {.code = ErrorCode::kInvalidDirectory,
           .message = refusal.message,
           .ai_message = refusal.ai_message};

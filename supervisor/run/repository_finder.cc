@@ -46,6 +46,11 @@ policy::DirectoryRefusal NotRead(const Error& error) {
       .code = error.sys_errno};
 }
 
+// By the janitor, which says nothing of the file.
+policy::DirectoryRefusal NotAsked(const Error& error) {
+  return {.message = error.Message(), .ai_message = "", .code = error.sys_errno, .unread = true};
+}
+
 template <typename T>
 Task<Result<Result<T>>> ReadBy(Janitor& janitor, std::string_view chore, std::string path,
                                std::string directory) {
@@ -132,14 +137,14 @@ Task<RepositoryFinder::Found> RepositoryFinder::Search(policy::PolicyPtr policy,
       Task<Result<Result<std::optional<std::string>>>> reading = ReadBy<std::optional<std::string>>(
           janitor_, kReadLinkLine, refusal.needed_line, directory);
       Result<Result<std::optional<std::string>>> line = co_await reading;
-      if (!line) co_return std::unexpected(NotRead(line.error()));
+      if (!line) co_return std::unexpected(NotAsked(line.error()));
       if (!*line) co_return std::unexpected(NotRead(line->error()));
       texts.lines.emplace(refusal.needed_line, **std::move(line));
     } else {
       Task<Result<Result<std::string>>> reading =
           ReadBy<std::string>(janitor_, kReadWorkTree, refusal.needed_work_tree, directory);
       Result<Result<std::string>> work_tree = co_await reading;
-      if (!work_tree) co_return std::unexpected(NotRead(work_tree.error()));
+      if (!work_tree) co_return std::unexpected(NotAsked(work_tree.error()));
       texts.work_trees.emplace(refusal.needed_work_tree, std::move(*work_tree));
     }
   }

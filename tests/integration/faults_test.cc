@@ -100,10 +100,14 @@ TEST(Faults, WithoutLandlockNothingRunsAndTheUserIsTold) {
     EXPECT_EQ(refused["error"]["code"], "SANDBOX_UNAVAILABLE") << policy << refused;
     EXPECT_TRUE(refused.dump().contains("landlock")) << refused;
     EXPECT_FALSE(std::filesystem::exists(project.root() / "ran"));
+    project.InitGit();
+    const Json added = old.CallTool("git_add", {{"paths", {"Makefile"}}});
+    EXPECT_EQ(added["error"]["code"], "SANDBOX_UNAVAILABLE") << policy << added;
     McpClient later(SeesLandlock(project, "3", policy));
     later.Initialize();
     EXPECT_TRUE(later.CallTool("make", {{"target", "touch"}})["success"]) << policy;
     EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
+    EXPECT_TRUE(later.CallTool("git_add", {{"paths", {"Makefile"}}})["success"]) << policy;
   }
 }
 
