@@ -2,8 +2,9 @@
 """What a guest runs, out of what meson knows of its tests.
 
 guest_tests.py programs BUILD           the files of BUILD that must be there, a line each
-guest_tests.py data BUILD               files and directories of the tree that tests read, a line each
+guest_tests.py data BUILD               what of the tree tests read, a line each, from its top on
 guest_tests.py functions BUILD WHERE    shell functions `run_NAME ARGUMENT...`, with BUILD at WHERE
+                                        and the tree at /tree
 """
 
 import json
@@ -46,9 +47,10 @@ def main(what, build, where=None):
             if os.path.isfile(path) and inside(build, os.path.realpath(path)):
                 files.add(inside(build, os.path.realpath(path)))
             elif os.path.exists(path) and inside(TREE, path) and not inside(build, path + "/"):
-                data.add(path)
+                data.add(inside(TREE, path))
         if what == "functions":
             line = shlex.join(words + test["cmd"]).replace(build + "/", where + "/")
+            line = line.replace(TREE + "/", "/tree/")
             print(f"run_{re.sub(r'[^a-z]', '_', test['name'])}() {{ exec env {line} \"$@\"; }}")
     if what == "programs":
         print("\n".join(sorted(files)))

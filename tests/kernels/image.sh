@@ -58,10 +58,9 @@ done <<END
 $(python3 "$here/guest_tests.py" programs "$build")
 END
 python3 "$here/guest_tests.py" functions "$build" /build >"$root/tests.sh"
-# At the paths that tests are given.
 while read -r data; do
-  mkdir -p "$root$(dirname "$data")"
-  cp -r "$data" "$root$data"
+  mkdir -p "$root/tree/$(dirname "$data")"
+  cp -r "$here/../../$data" "$root/tree/$data"
 done <<END
 $(python3 "$here/guest_tests.py" data "$build")
 END
