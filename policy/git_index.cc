@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -71,7 +72,7 @@ class IndexReader {
   std::vector<bool> whole_;           // whether an entry's name needs not the one before
   std::vector<bool> nameless_;  // those first ones that replace another's; whether by a gitlink
   bool linked_ = false;
-  std::size_t most_directories_ = 0;  // 0: they are not asked for
+  std::optional<std::size_t> most_directories_;  // nothing: they are not asked for
   std::set<std::string, std::less<>> directories_;
   std::string last_directory_;
   GitIndex index_;
@@ -148,7 +149,7 @@ Status IndexReader::Note(std::uint32_t number, std::uint32_t mode) {
     nameless_.push_back(link);
     return {};
   }
-  if (most_directories_ > 0) PA_TRY_VOID(NoteDirectories());
+  if (most_directories_) PA_TRY_VOID(NoteDirectories());
   const bool folded = (mode & kTypeMask) == kFolded;
   if (!link && !wanted && !folded) return {};
   if (!StaysBeneath(name_)) return Bad("it names a submodule outside its working tree: " + name_);
@@ -171,7 +172,7 @@ Status IndexReader::NoteDirectories() {
   while (directories_.emplace(directory).second && !directory.empty()) {
     directory = parent(directory);
   }
-  const bool few = directories_.size() <= most_directories_;
+  const bool few = directories_.size() <= *most_directories_;
   return few ? Status() : Bad("it has files in too many directories");
 }
 

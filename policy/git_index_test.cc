@@ -169,6 +169,7 @@ TEST_F(GitIndexTest, InWhichDirectoriesItsFilesAre) {
       EXPECT_FALSE(ReadIndexDirectories(Bytes(), all.size() - 1)) << format << version;
     }
   }
+  EXPECT_FALSE(ReadIndexDirectories(Bytes(), 0));
   EXPECT_FALSE(ReadIndexDirectories(Bytes().substr(0, 200), all.size()));
   ASSERT_TRUE(Git({"update-index", "--split-index"}));
   EXPECT_FALSE(ReadIndexDirectories(Bytes(), all.size())) << "the rest lies elsewhere";

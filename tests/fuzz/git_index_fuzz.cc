@@ -101,7 +101,7 @@ void CheckEntries(std::string_view input) {
     Check(Given(read) != nullptr && Given(read)->links == links);
     const auto in = ReadIndexDirectories(bytes, kMostDirectories);
     Check(in && std::ranges::equal(*in, directories));
-    Check(directories.size() < 2 || !ReadIndexDirectories(bytes, directories.size() - 1));
+    Check(directories.empty() || !ReadIndexDirectories(bytes, directories.size() - 1));
   }
 }
 
