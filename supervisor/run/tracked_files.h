@@ -14,10 +14,10 @@
 // that a command puts in the place of a directory is not followed, so nothing is to be learned of
 // places that the command cannot read.
 //
-// Unnoticed stay: a file that a living process has mapped and writes, one that is written by
-// another of its names in another directory, and what happens on another machine; network file
-// systems are not watched. A repository with files in more than kMaxDirectories directories is not
-// watched either. For it each command that reads the index waits.
+// Unnoticed stay a file that a living process has mapped and writes, and one that is written by
+// another of its names in another directory. Where a directory is on a file system that another
+// machine may write (all but an allow-list), or files are in more than kMaxDirectories directories,
+// nothing is watched: each command that reads the index waits.
 #pragma once
 
 #include <uv.h>

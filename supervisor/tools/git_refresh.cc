@@ -57,19 +57,19 @@ struct Started {
   CommandPlan plan;
   policy::Allow allow;
   policy::PolicyPtr policy;
-  RunOptions options;
-  policy::Repository repository;
+  RunOptions options;  // with the repository
 };
 
 Task<bool> Run(Runner& runner, Started started) {
   TrackedFiles& files = runner.index_uses().files();
+  const std::string git_dir = started.options.repository->git_dir;
   Task<bool> watching =
-      files.Watch(runner.janitor(), started.plan.directory.path(), started.repository);
+      files.Watch(runner.janitor(), started.plan.directory.path(), *started.options.repository);
   [[maybe_unused]] const bool watched = co_await watching;
   Task<Execution> task = runner.Run(std::move(started.plan), std::move(started.allow),
                                     std::move(started.policy), std::move(started.options));
   const Execution run = co_await task;
-  if (run.Succeeded()) files.Refreshed(started.repository.git_dir);
+  if (run.Succeeded()) files.Refreshed(git_dir);
   co_return run.Succeeded();
 }
 
@@ -167,18 +167,17 @@ void GitRefresh::Plan() {
   std::vector<sandbox::PathGrant> grants = RepositoryGrants(work_, reader);
   grants.push_back(
       {repository.git_dir, sandbox::kReadWrite, "git's index", sandbox::Symlinks::kRefuse});
-  Started started{.plan = {.executable = git_->executable,
-                           .argv = Argv(),
-                           .env = GitEnvironment(work_, *git_, call_),
-                           .directory = work_.directory},
-                  .allow = git_->permission.For({.purpose = policy::Purpose::kGitIdentity,
-                                                 .extra = std::move(grants),
-                                                 .timeout = kLimit}),
-                  .policy = call_.policy,
-                  .options = {.serialise_key = repository.common_dir,
-                              .repository = repository,
-                              .capture = false},
-                  .repository = repository};
+  Started started{
+      .plan = {.executable = git_->executable,
+               .argv = Argv(),
+               .env = GitEnvironment(work_, *git_, call_),
+               .directory = work_.directory},
+      .allow = git_->permission.For({.purpose = policy::Purpose::kGitIdentity,
+                                     .extra = std::move(grants),
+                                     .timeout = kLimit}),
+      .policy = call_.policy,
+      .options = {
+          .serialise_key = repository.common_dir, .repository = repository, .capture = false}};
   started.plan.env["GIT_OPTIONAL_LOCKS"] = "1";
   uses_.Plan(repository.git_dir, [&runner = call_.runner, git_dir = repository.git_dir,
                                   shared = std::make_shared<Started>(std::move(started))] {
