@@ -5,9 +5,9 @@
 //    Unpacker unpacker(bytes);                            // the bytes may be hostile
 //    if (!unpacker(found, quarantine) || !unpacker.AtEnd()) ...   // no Packer wrote that
 //
-// Numbers, bool, strings, std::optional, std::pair, std::vector, std::map, std::unordered_map,
-// std::expected and std::shared_ptr<const T> are packed as they are; objects that several pointers
-// share stay shared. An enum needs its last value, a struct its fields:
+// Numbers, bool, strings, durations, std::optional, std::pair, std::vector, std::set, std::map,
+// std::unordered_map, std::expected and std::shared_ptr<const T> are packed as they are; objects
+// that several pointers share stay shared. An enum needs its last value, a struct its fields:
 //
 //    template <> inline constexpr Kind pa::kLastOf<Kind> = Kind::kTree;
 //    template <> struct pa::PackedFields<PathStamp> {
@@ -18,6 +18,7 @@
 // most kMaxPackedDepth structs deep.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -67,6 +69,10 @@ class Packer {
     PutRaw(&value, sizeof(value));
     return true;
   }
+  template <typename Rep, typename Period>
+  bool Put(const std::chrono::duration<Rep, Period>& value) {
+    return Put(value.count());
+  }
   bool Put(const std::string& text) {
     PutCount(text.size());
     bytes_ += text;
@@ -92,6 +98,10 @@ class Packer {
   }
   template <typename T>
   bool Put(const std::vector<T>& values) {
+    return PutAll(values);
+  }
+  template <typename T>
+  bool Put(const std::set<T>& values) {
     return PutAll(values);
   }
   template <typename K, typename V, typename Compare>
@@ -186,6 +196,13 @@ class Unpacker {
     value = static_cast<T>(number);
     return true;
   }
+  template <typename Rep, typename Period>
+  bool Get(std::chrono::duration<Rep, Period>& value) {
+    Rep count{};
+    if (!Get(count)) return false;
+    value = std::chrono::duration<Rep, Period>(count);
+    return true;
+  }
   bool Get(std::string& text) {
     std::size_t size = 0;
     if (!GetCount(size)) return false;
@@ -227,6 +244,18 @@ class Unpacker {
     values.clear();
     for (; count > 0; --count) {
       if (!Get(values.emplace_back())) return false;
+    }
+    return true;
+  }
+  template <typename T>
+  bool Get(std::set<T>& values) {
+    std::size_t count = 0;
+    if (!GetElements(count)) return false;
+    values.clear();
+    for (; count > 0; --count) {
+      T value{};
+      if (!Get(value)) return false;
+      values.insert(std::move(value));
     }
     return true;
   }

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -64,6 +66,8 @@ TEST(Pack, ValuesStayWhatTheyAre) {
   ExpectSame(std::optional<int>(3));
   ExpectSame(std::pair<std::string, bool>("a", true));
   ExpectSame(std::vector<std::string>{"a", "", "b"});
+  ExpectSame(std::set<std::string>{"a", "b"});
+  ExpectSame(std::chrono::milliseconds(-3));
   ExpectSame(std::map<int, std::string>{{1, "a"}, {-2, "b"}});
   ExpectSame(std::unordered_map<std::string, int>{{"a", 1}, {"b", 2}});
   ExpectSame(std::expected<std::string, int>("fine"));

@@ -107,7 +107,7 @@ fits project-actionsd 800000 2500000
 
 libraries='libc6|libgcc-s1|libstdc\+\+6|libfmt[0-9]+|libnettle[0-9]+(t64)?|libgmp10'
 libraries="$libraries|libhogweed[0-9]+(t64)?|libseccomp2|libsimdjson[0-9]+"
-libraries="$libraries|libspdlog1\.[0-9]+(-fmt[0-9]+)?|libuv1(t64)?|libyaml-cpp0\.[0-9]+"
+libraries="$libraries|libuv1(t64)?|libyaml-cpp0\.[0-9]+"
 depends_on() { # PACKAGE, what is promised beside libraries, as one regular expression
   local depends others
   depends=$(dpkg-deb -f "$1"_*.deb Depends)

@@ -58,7 +58,7 @@ class LayerReader {
 };
 
 std::optional<PolicyFragment> LayerReader::File(const std::string& path, bool must_exist) {
-  const Result<std::string> text = ReadFileBy(sources_.open, path, kMaxYamlBytes);
+  const Result<std::string> text = ReadFile(path, kMaxYamlBytes);
   if (!text) {
     const int code = text.error().sys_errno;
     if (!must_exist && (code == ENOENT || code == ENOTDIR)) return std::nullopt;

@@ -385,8 +385,8 @@ Result<void> CompilePrograms(Policy& policy) {
 }
 
 // The one check of what commands must not write (policy/trust_anchors.h).
-void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& files,
-                 std::vector<TrustAnchor> anchors, Policy& policy, LoadedPolicy& loaded) {
+void TakeAllAnchors(const PolicySources& sources, const std::vector<std::string>& files,
+                    std::vector<TrustAnchor> anchors, Policy& policy, LoadedPolicy& loaded) {
   anchors.insert(anchors.end(), sources.anchors.begin(), sources.anchors.end());
   for (const std::string& file : files) {
     anchors.emplace_back(TrustAnchor::Kind::kPolicyFile, std::filesystem::absolute(file).string());
@@ -395,13 +395,10 @@ void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& f
   if (future.starts_with('/') && std::ranges::find(files, future) == files.end()) {
     anchors.emplace_back(TrustAnchor::Kind::kFuturePolicy, future);
   }
-  JudgedAnchors judged = JudgeAnchors(policy, anchors);
+  const JudgedAnchors judged = TakeAnchors(policy, anchors);
   std::vector<Diagnostic>& refused = sources.elsewhere ? loaded.warnings : loaded.diagnostics;
   refused.insert(refused.end(), judged.refused.begin(), judged.refused.end());
   loaded.warnings.insert(loaded.warnings.end(), judged.warned.begin(), judged.warned.end());
-  policy.anchors = std::move(judged.kept);
-  policy.unwritable = std::move(judged.unwritable);
-  policy.covered = std::move(judged.covered);
   if (!policy.audit.path.empty()) policy.unwritable.push_back(policy.audit.path);
 }
 
@@ -431,7 +428,7 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
         sources.opens_nothing ? std::nullopt : FindSharedFile(root);
     if (file) loaded.warnings.push_back(SharedFileWarning(*file));
   }
-  TakeAnchors(sources, files, std::move(anchors), policy, loaded);
+  TakeAllAnchors(sources, files, std::move(anchors), policy, loaded);
   if (!loaded.diagnostics.empty()) return loaded;
   ShowPaths(policy, *merged);
   policy.sources = std::move(files);

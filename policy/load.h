@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "policy/diagnostic.h"
 #include "policy/policy.h"
 #include "policy/trust_anchors.h"
@@ -42,7 +41,6 @@ struct PolicySources {
   bool elsewhere = false;
   // Not to read what commands wrote: without the warnings that take it (SharedFileWarning).
   bool opens_nothing = false;
-  OpenFile open = OpenToRead;  // the files of policies
 };
 
 struct LoadedPolicy {

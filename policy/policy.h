@@ -186,7 +186,8 @@ struct Policy {
   sandbox::Namespaces namespaces = sandbox::Namespaces::kAuto;
   Programs programs;       // compiled when the policy loaded
   Programs view_programs;  // for commands with namespaces; empty with namespaces: off
-  std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
+  // Each key's value and place, for `policy show`; null in a server.
+  std::shared_ptr<const PolicyFragment> effective;
   std::vector<Relaxation> relaxations;  // everything that it grants beyond the built-in default
 
   // Whether there is a call about which the user is asked.

@@ -172,4 +172,15 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
   return judged;
 }
 
+JudgedAnchors TakeAnchors(Policy& policy, std::span<const TrustAnchor> anchors) {
+  JudgedAnchors judged = JudgeAnchors(policy, anchors);
+  const auto append = [](const auto& more, auto& to) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  append(judged.kept, policy.anchors);
+  append(judged.unwritable, policy.unwritable);
+  append(judged.covered, policy.covered);
+  return judged;
+}
+
 }  // namespace pa::policy

@@ -83,5 +83,8 @@ struct JudgedAnchors {
   std::vector<CoveredPath> covered;
 };
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors);
+// The same, and the policy has all but what was refused and warned of. Each anchor is judged by
+// itself, so some can be taken later than others.
+JudgedAnchors TakeAnchors(Policy& policy, std::span<const TrustAnchor> anchors);
 
 }  // namespace pa::policy

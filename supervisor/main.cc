@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     static_cast<void>(pa::StartDirectory());
     // Until the server can read the policy again (RunServe).
     pa::HoldSignal(SIGHUP);
-    spawner = pa::SpawnerProcess::Fork(pa::BoundsOfServer(argc, argv));
+    spawner = pa::SpawnerProcess::Fork(pa::LoadsOfServer(argc, argv));
   }
   pa::KeepMemoryReserve();
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.

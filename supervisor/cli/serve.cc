@@ -25,6 +25,7 @@
 #include "supervisor/loop/service_manager.h"
 #include "supervisor/spawner/confine_server.h"
 #include "supervisor/spawner/elsewhere.h"
+#include "supervisor/spawner/spawner_process.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/state_directory.h"
 #include "supervisor/state/token_file.h"
@@ -40,72 +41,62 @@ using Anchors = std::vector<policy::TrustAnchor>;
 constexpr char kChanged[] = "policy read again";
 constexpr char kUnchanged[] = "policy not changed: the previous policy stays in force";
 
-// SIGHUP: all or nothing; calls in flight end under the policy under which they began. Null: the
-// policy in the files cannot be in force, which is logged.
-policy::PolicyPtr LoadAgain(const ServeCommand& command, const Environment& environment,
-                            const Anchors& anchors, const OpenFile& open, const Engine& engine) {
-  policy::PolicySources sources = SourcesOf(command.common, environment);
-  sources.open = open;
-  sources.opens_nothing = true;
-  sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
-  policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
-  if (!loaded.policy) {
-    for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
-    return nullptr;
-  }
-  if (const Result<void> checked = engine.CheckPolicy(*loaded.policy); !checked) {
-    LogError(checked.error().Message() + "; start the server anew");
-    return nullptr;
-  }
-  return std::move(loaded.policy);
-}
-
-void Replace(policy::PolicyPtr policy, Engine& engine, const ServerState& state) {
-  const policy::PolicyPtr before = engine.policy();
-  engine.ReplacePolicy(std::move(policy));
-  LogInfo(kChanged);
-  state.open.PolicyChanged(*before);
-}
-
 std::string TokensOf(const ServeCommand& command, const Environment& environment) {
   return command.tokens ? AbsoluteFromStart(*command.tokens) : TokenPath(StateHome(environment));
 }
 
-std::vector<std::string> OwnFilesOf(const ServeCommand& command, const Environment& environment,
-                                    const policy::Policy& policy) {
-  const policy::PolicySources sources = SourcesOf(command.common, environment);
-  std::vector<std::string> files = {sources.administrator_file,
-                                    sources.user_file.value_or(sources.default_user_file),
-                                    TokensOf(command, environment)};
-  if (!policy.http.oauth.jwks.empty()) files.push_back(policy.http.oauth.jwks);
-  return files;
+// An error that is text for people.
+Error LinesOf(const std::vector<std::string>& wrong) {
+  std::string lines;
+  for (const std::string& line : wrong) lines += (lines.empty() ? "" : "\n") + line;
+  return {"", std::move(lines), 0};
 }
 
-// Without the anchors of sockets and tokens, which take nothing from what is granted.
-Result<Bounds> BoundsOf(const ServeCommand& command, const Environment& environment,
-                        const std::vector<std::string>& directories) {
-  policy::PolicySources sources = SourcesOf(command.common, environment);
-  sources.opens_nothing = true;
-  const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
-  if (!loaded.policy) {
-    const bool none = loaded.diagnostics.empty();
-    return std::unexpected(
-        Error("policy", none ? "it does not load" : loaded.diagnostics.front().Format(), 0));
+void LogLines(const Error& error) {
+  const std::string& lines = error.subject;
+  if (!error.op.empty()) return LogError(error.Message());
+  for (std::size_t start = 0; start < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', start), lines.size());
+    LogError(lines.substr(start, end - start));
+    start = end + 1;
   }
-  Bounds bounds;
-  PA_TRY(bounds.worker, FindWorker(command.common.worker));
-  PA_TRY(bounds.tmp_base, TemporaryBase(*loaded.policy, environment));
+}
+
+// The error is one for people. Warnings are logged.
+Result<ServerPolicy> ReadPolicy(const ServeCommand& command, const Environment& environment) {
+  auto parts = LoadEngineParts(command.common, environment);
+  if (!parts) return std::unexpected(LinesOf(parts.error()));
+  return ServerPolicy{*parts->policy, parts->worker, parts->tmp_base};
+}
+
+Result<Bounds> BoundsOf(const ServeCommand& command, const Environment& environment,
+                        const ServerPolicy& server, const std::vector<std::string>& directories) {
+  const auto policy = std::make_shared<const policy::Policy>(server.policy);
   const std::string state_home = StateHome(environment);
-  bounds.ceiling = policy::CeilingOf(*loaded.policy, StateOf(state_home));
-  bounds.elsewhere = FindElsewhere(loaded.policy, state_home, directories);
-  bounds.own = OwnFilesOf(command, environment, *loaded.policy);
+  Bounds bounds{.ceiling = policy::CeilingOf(*policy, StateOf(state_home)),
+                .worker = server.worker,
+                .tmp_base = server.tmp_base,
+                .elsewhere = FindElsewhere(policy, state_home, directories),
+                .own = {TokensOf(command, environment)},
+                .sockets = {},
+                .directories = WrittenDirectories(*policy, state_home, server.tmp_base),
+                .state = StateOf(state_home),
+                .identity = policy->git.inherit_identity};
+  if (!policy->http.oauth.jwks.empty()) bounds.own.push_back(policy->http.oauth.jwks);
   for (const ListenAddress& address : command.listen) {
     if (address.kind == Kind::kUnix) bounds.sockets.push_back(AbsoluteFromStart(address.path));
   }
-  bounds.directories = WrittenDirectories(*loaded.policy, state_home, bounds.tmp_base);
-  bounds.state = StateOf(state_home);
-  bounds.identity = loaded.policy->git.inherit_identity;
   return bounds;
+}
+
+// No command may write, or reach, what only this process knows of. The error: as ReadPolicy.
+Result<policy::PolicyPtr> WithAnchors(policy::Policy policy, const Anchors& anchors) {
+  const policy::JudgedAnchors judged = policy::TakeAnchors(policy, anchors);
+  for (const policy::Diagnostic& warning : judged.warned) LogWarning(warning.Format());
+  if (judged.refused.empty()) return std::make_shared<const policy::Policy>(std::move(policy));
+  std::vector<std::string> wrong;
+  for (const policy::Diagnostic& refused : judged.refused) wrong.push_back(refused.Format());
+  return std::unexpected(LinesOf(wrong));
 }
 
 bool Names(const ServeCommand& command, Kind kind) {
@@ -207,8 +198,8 @@ void Begin(Engine& engine, ServerState& state) {
   engine.UndoEdits();
 }
 
-void Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
-  if (!why.empty()) LogError(why);
+// Whoever has connected already hears that there will be no server.
+void AnswerNot(const std::vector<ListeningSocket>& sockets) {
   for (const ListeningSocket& socket : sockets) {
     RemoveSocketFile(socket);
     if (!socket.fd) continue;
@@ -216,26 +207,63 @@ void Failed(const std::string& why, const std::vector<ListeningSocket>& sockets)
   }
 }
 
-// What bounds the helpers changes with the server's policy, or neither does. The outcome is for
-// people.
-void ReloadBoth(SpawnerProcess& spawner, ServiceManager& manager, policy::PolicyPtr policy,
-                std::function<void(policy::PolicyPtr)> replace) {
-  manager.Reloading();
-  const auto unchanged = [&manager] {
-    LogError(kUnchanged);
-    manager.Ready(kUnchanged);
-  };
-  if (policy == nullptr) return unchanged();
-  Detach(spawner.Reload(), [&manager, unchanged, policy = std::move(policy),
-                            replace = std::move(replace)](const Result<bool>& bounds) {
-    if (!bounds) {
-      LogError(bounds.error().Message());
-      return unchanged();
+// SIGHUP: what bounds the helpers changes with the server's policy, or neither does; calls in
+// flight end under the policy under which they began. Only the log says how it went.
+class Reloading {
+ public:
+  Reloading(SpawnerProcess& spawner, ServiceManager& manager, Engine& engine,
+            const ServerState& state, const Anchors& anchors)
+      : spawner_(spawner), manager_(manager), engine_(engine), state_(state), anchors_(anchors) {}
+
+  void Begin() {
+    manager_.Reloading();
+    // The files may have changed since they were read.
+    again_ = std::exchange(runs_, true);
+    if (!again_) Detach(Reload(), [this](bool changed) { End(changed); });
+  }
+
+ private:
+  Task<bool> Reload() {
+    Task<Result<ServerPolicy>> reading = spawner_.ReadPolicy();
+    Result<ServerPolicy> read = co_await reading;
+    Result<policy::PolicyPtr> policy =
+        read ? WithAnchors(std::move(read->policy), anchors_) : std::unexpected(read.error());
+    if (!policy) {
+      LogLines(policy.error());
+      co_return false;
     }
-    replace(policy);
-    manager.Ready(kChanged);
-  });
-}
+    if (const Result<void> checked = engine_.CheckPolicy(**policy); !checked) {
+      LogError(checked.error().Message() + "; start the server anew");
+      co_return false;
+    }
+    Task<Result<bool>> taking = spawner_.TakePolicy();
+    const Result<bool> taken = co_await taking;
+    if (!taken) {
+      LogError(taken.error().Message());
+      co_return false;
+    }
+    const policy::PolicyPtr before = engine_.policy();
+    engine_.ReplacePolicy(*std::move(policy));
+    LogInfo(kChanged);
+    state_.open.PolicyChanged(*before);
+    co_return true;
+  }
+
+  void End(bool changed) {
+    if (!changed) LogError(kUnchanged);
+    runs_ = false;
+    if (again_) return Begin();
+    manager_.Ready(changed ? kChanged : kUnchanged);
+  }
+
+  SpawnerProcess& spawner_;
+  ServiceManager& manager_;
+  Engine& engine_;
+  const ServerState& state_;
+  const Anchors& anchors_;
+  bool runs_ = false;
+  bool again_ = false;
+};
 
 int RunUntilEnd(Loop& loop, ServiceManager& manager) {
   manager.Ready("serving");
@@ -257,62 +285,72 @@ std::optional<ServerParts> PrepareServer(const ServeCommand& command,
                                          const Environment& environment,
                                          Result<std::unique_ptr<SpawnerProcess>>& spawner) {
   Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
-  const auto failed = [&](const std::string& why) -> std::optional<ServerParts> {
+  const auto failed = [&](const Error& why) -> std::optional<ServerParts> {
     const std::vector<ListeningSocket> none;
-    Failed(why, sockets ? *sockets : none);
+    LogLines(why);
+    AnswerNot(sockets ? *sockets : none);
     return std::nullopt;
   };
-  if (!sockets) return failed(sockets.error().Message());
+  if (!sockets) return failed(sockets.error());
   Anchors anchors = AnchorsOfSockets(*sockets);
-  Result<Doors::Order> order = OrderOf(command, environment);
-  if (!order) return failed(order.error().Message());
   if (command.tokens) {
-    anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
+    anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, TokensOf(command, environment));
   }
-  if (!spawner) return failed(spawner.error().Message());
-  auto parts = LoadEngineParts(command.common, environment, anchors);
-  if (!parts) {
-    for (const std::string& line : parts.error()) LogError(line);
-    return failed("");
-  }
-  if (const Result<void> bounds = (*spawner)->AwaitBounds(); !bounds) {
-    return failed(bounds.error().Message());
-  }
-  if (const Result<void> opened = OpenThem(*sockets); !opened) {
-    return failed(opened.error().Message());
-  }
+  if (!spawner) return failed(spawner.error());
+  Result<Doors::Order> order = OrderOf(command, environment);
+  if (!order) return failed(order.error());
+  Result<ServerPolicy> read = (*spawner)->AwaitPolicy();
+  if (!read) return failed(read.error());
+  Result<policy::PolicyPtr> policy = WithAnchors(std::move(read->policy), anchors);
+  if (!policy) return failed(policy.error());
+  if (const Result<void> opened = OpenThem(*sockets); !opened) return failed(opened.error());
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
-  parts->spawner = spawner->get();
   order->open = [spawner = spawner->get()](const std::string& path) { return spawner->Open(path); };
   order->remove = [spawner = spawner->get()](const ListeningSocket& socket) {
     if (socket.inode != 0) {
       spawner->RemoveSocket({socket.address.path, socket.device, socket.inode});
     }
   };
-  return ServerParts{*std::move(sockets), std::move(anchors), *std::move(order), *std::move(parts)};
+  EngineParts parts{.policy = *std::move(policy),
+                    .worker = std::move(read->worker),
+                    .tmp_base = std::move(read->tmp_base),
+                    .state_home = StateHome(environment),
+                    .spawner = spawner->get()};
+  return ServerParts{*std::move(sockets), std::move(anchors), *std::move(order), std::move(parts)};
 }
 
 }  // namespace
 
-LoadBounds BoundsOfServer(int argc, char** argv) {
-  return [argc, argv](const std::vector<std::string>& directories) -> Result<Bounds> {
-    const ParsedCommandLine parsed = ParseCommandLine(argc, argv);
-    const auto* command = parsed.command ? std::get_if<ServeCommand>(&*parsed.command) : nullptr;
-    if (command == nullptr) return std::unexpected(Error("command line", "it is no server's", 0));
-    StartLog({.verbose = false, .json = command->log_json});
-    return BoundsOf(*command, ReadEnvironment(environ), directories);
+SpawnerLoads LoadsOfServer(int argc, char** argv) {
+  // Once for each process that reads.
+  const auto parsed = std::make_shared<ParsedCommandLine>();
+  const auto command = [argc, argv, parsed]() -> const ServeCommand* {
+    if (!parsed->command) *parsed = ParseCommandLine(argc, argv);
+    const auto* serve = parsed->command ? std::get_if<ServeCommand>(&*parsed->command) : nullptr;
+    if (serve) StartLog({.verbose = serve->common.verbose, .json = serve->log_json});
+    return serve;
   };
+  const Error none("", "this is no server's command line", 0);
+  return {.policy = [=]() -> Result<ServerPolicy> {
+            const ServeCommand* const serve = command();
+            if (serve == nullptr) return std::unexpected(none);
+            return ReadPolicy(*serve, ReadEnvironment(environ));
+          },
+          .bounds = [=](const ServerPolicy& policy,
+                        const std::vector<std::string>& directories) -> Result<Bounds> {
+            const ServeCommand* const serve = command();
+            if (serve == nullptr) return std::unexpected(none);
+            return BoundsOf(*serve, ReadEnvironment(environ), policy, directories);
+          }};
 }
 
 int RunServe(const ServeCommand& command, const Environment& environment,
              Result<std::unique_ptr<SpawnerProcess>> spawner) {
   std::optional<ServerParts> made = PrepareServer(command, environment, spawner);
   if (!made) return 1;
-  const Anchors& anchors = made->anchors;
   const std::vector<ListenAddress> addresses = AddressesOf(made->sockets);
-  const OpenFile open = made->order.open;
   const std::string tmp_base = made->parts.tmp_base;
   Loop loop;
   Engine engine(loop.get(), std::move(made->parts), environment);
@@ -320,7 +358,8 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   if (const Result<void> confined = Confine(engine, tmp_base); !confined) {
     for (const ListeningSocket& socket : made->sockets) made->order.remove(socket);
-    Failed(confined.error().Message(), made->sockets);
+    LogError(confined.error().Message());
+    AnswerNot(made->sockets);
     return 1;
   }
   made->order.sockets = std::move(made->sockets);
@@ -330,10 +369,8 @@ int RunServe(const ServeCommand& command, const Environment& environment,
   const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
-  SignalWatch hung_up(loop.get(), SIGHUP, [&] {
-    ReloadBoth(**spawner, manager, LoadAgain(command, environment, anchors, open, engine),
-               [&](policy::PolicyPtr policy) { Replace(std::move(policy), engine, state); });
-  });
+  Reloading reloading(**spawner, manager, engine, state, made->anchors);
+  SignalWatch hung_up(loop.get(), SIGHUP, [&] { reloading.Begin(); });
   ReleaseSignal(SIGHUP);
   (*spawner)->FollowOn(loop.get(), [&] {
     LogError("the process that starts commands has ended, so the server ends");

@@ -1,7 +1,7 @@
 // `project-actions serve`: serves MCP on standard input and output until the client closes them.
 //
-//    auto spawner = SpawnerProcess::Fork(BoundsOfServer(argc, argv));   // first of all: it is
-//    small return RunServe(command, environment, std::move(spawner));
+//    auto spawner = SpawnerProcess::Fork(LoadsOfServer(argc, argv));   // first of all: it is small
+//    return RunServe(command, environment, std::move(spawner));
 #pragma once
 
 #include <memory>
@@ -13,9 +13,8 @@
 
 namespace pa {
 
-// What the helpers of a server with this command line and our environment are kept within: by the
-// policy as it is on disk, whatever the server has come to.
-LoadBounds BoundsOfServer(int argc, char** argv);
+// What the spawner of a server with this command line and our environment reads.
+SpawnerLoads LoadsOfServer(int argc, char** argv);
 
 // End of input, SIGINT and SIGTERM end the server and all running calls. SIGHUP reloads the policy;
 // if that fails, the old one stays in force. Returns 0 unless the server could not start.

@@ -3,8 +3,6 @@
 // A struct that gets a field gets it here, too; a test packs and unpacks one of each.
 #pragma once
 
-#include <chrono>
-
 #include "base/pack.h"
 #include "base/path_stamp_fields.h"
 #include "base/tree_reader.h"
@@ -143,14 +141,8 @@ struct PackedFields<Comparison> {
 // Without the flag to give up, which is another process's.
 template <>
 struct PackedFields<ScanLimits> {
-  static bool Visit(Packer& io, const ScanLimits& v) {
-    return io(v.directories, v.entries, v.bytes, v.depth, v.time.count());
-  }
-  static bool Visit(Unpacker& io, ScanLimits& v) {
-    std::chrono::milliseconds::rep time = 0;
-    const bool read = io(v.directories, v.entries, v.bytes, v.depth, time);
-    v.time = std::chrono::milliseconds(time);
-    return read;
+  static bool Visit(auto& io, auto& v) {
+    return io(v.directories, v.entries, v.bytes, v.depth, v.time);
   }
 };
 template <>

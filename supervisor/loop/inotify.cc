@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 
 namespace pa {
 namespace {
@@ -32,13 +32,14 @@ void Inotify::Remove(int watch) { inotify_rm_watch(fd_.get(), watch); }
 
 std::size_t Inotify::ReadSome(const OnEvent& on_event) {
   constexpr std::size_t kBytes = 16u << 10;
-  alignas(inotify_event) std::array<char, kBytes> buffer;
-  const ssize_t got = read(fd_.get(), buffer.data(), buffer.size());
+  // Not on the stack, of which a server that waits would keep each page.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kBytes);
+  const ssize_t got = read(fd_.get(), buffer.get(), kBytes);
   const std::size_t length = got < 0 ? 0 : static_cast<std::size_t>(got);
   for (std::size_t at = 0; at < length;) {
     inotify_event event;
-    std::memcpy(&event, buffer.data() + at, sizeof event);
-    const char* name = buffer.data() + at + sizeof event;
+    std::memcpy(&event, buffer.get() + at, sizeof event);
+    const char* name = buffer.get() + at + sizeof event;
     on_event(event.wd, event.mask, {name, strnlen(name, event.len)});
     at += sizeof event + event.len;
   }

@@ -76,32 +76,45 @@ ReachingJanitor::ReachingJanitor(JanitorProcess& process, Spawner* spawner, std:
 void ReachingJanitor::Follow(policy::PolicyPtr policy) {
   if (spawner_ == nullptr) return;
   policy_ = std::move(policy);
+  prepared_ = false;
   asked_.clear();
   RenewAll();
 }
 
 // Not before it is needed: it is a millisecond of looking at names.
 void ReachingJanitor::Prepare() {
-  if (policy_ == nullptr) return;
-  const policy::PolicyPtr policy = std::exchange(policy_, nullptr);
-  const policy::Ceiling ceiling = policy::CeilingOf(*policy, StateOf(state_home_));
+  if (policy_ == nullptr || std::exchange(prepared_, true)) return;
+  const policy::Policy& policy = *policy_;
+  const policy::Ceiling ceiling = policy::CeilingOf(policy, StateOf(state_home_));
   within_ = ceiling.chores;
   most_ = ceiling.commands;
   std::vector<std::string> chores = PathsOf(ceiling.chores);
   std::vector<std::string> commands = PathsOf(ceiling.commands);
-  for (const std::string& file : ConfigurationPaths(*policy)) {
+  for (const std::string& file : ConfigurationPaths(policy)) {
     within_.push_back({file, Access::kRead, ""});
     within_.push_back({policy::ResolvePath(file), Access::kRead, ""});
     chores.push_back(file);
     commands.push_back(file);
   }
   for (std::string& file :
-       PathsOf(policy::GitConfigurationGrants(policy->home, policy->config_home))) {
+       PathsOf(policy::GitConfigurationGrants(policy.home, policy.config_home))) {
     chores.push_back(file);
     commands.push_back(std::move(file));
   }
   chores_.Follow(std::move(chores));
   commands_.Follow(std::move(commands));
+}
+
+// What launchers reach, and what was asked for, is looked at as long as the policy is in force.
+void ReachingJanitor::Rest() {
+  process_.Rest();
+  if (process_.pid() >= 0 || commands_.HasLooked() || !asked_.empty()) return;
+  prepared_ = false;
+  // An assignment would keep their memory.
+  std::exchange(within_, {});
+  std::exchange(most_, {});
+  std::exchange(chores_, {});
+  std::exchange(commands_, {});
 }
 
 void ReachingJanitor::JanitorStarts() {

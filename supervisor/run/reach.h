@@ -32,6 +32,7 @@ class PlaceWatch {
   // Looks now, if Forget was called since.
   void Look();
   void Forget() { looked_ = false; }
+  bool HasLooked() const { return looked_; }
   bool Changed() const;  // false: nobody has looked yet
 
  private:
@@ -59,6 +60,8 @@ class ReachingJanitor : public Janitor {
   void LookAtCommands();
 
   Task<Result<std::string>> Do(JanitorOrder order) override;
+  // Ends the process if it has nothing to do, and keeps no more memory than is needed then.
+  void Rest();
   // Lets commands in `directory` reach what a repository adds.
   Task<bool> Cover(std::string directory, std::vector<sandbox::PathGrant> grants);
 
@@ -72,7 +75,8 @@ class ReachingJanitor : public Janitor {
   Spawner* spawner_;
   std::string state_home_;
   std::function<void()> launchers_;
-  policy::PolicyPtr policy_;                // null: what follows is of it
+  policy::PolicyPtr policy_;
+  bool prepared_ = false;                   // what follows is of it
   std::vector<sandbox::PathGrant> within_;  // that the janitor can reach whatever it is asked
   std::vector<sandbox::PathGrant> most_;    // the same of commands
   PlaceWatch chores_;

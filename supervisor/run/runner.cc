@@ -619,7 +619,7 @@ bool Runner::OnceAnHour() {
   return true;
 }
 
-void Runner::Rest() { impl_->janitor_process.Rest(); }
+void Runner::Rest() { impl_->janitor.Rest(); }
 
 void Runner::Follow(const policy::PolicyPtr& policy) {
   Impl& impl = *impl_;

@@ -1,4 +1,4 @@
-// Bounds: what the spawner keeps helpers within, as it is read anew for each policy.
+// Bounds: what the spawner keeps helpers within, as it is found anew for each policy.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct Bounds {
   std::string tmp_base;  // in which the instance directories of the user's servers are
   // Beyond the policy's own, of the directories that were looked at.
   Elsewhere elsewhere;
-  // The files that the server itself reads, as the spawner opens them for it: those of the policy,
-  // of tokens, and of an issuer's keys.
+  // The files that the server itself reads, as the spawner opens them for it: those of tokens, and
+  // of an issuer's keys.
   std::vector<std::string> own;
   // The sockets on which it listens, of which it removes the files at its end.
   std::vector<std::string> sockets;
@@ -49,8 +49,12 @@ inline constexpr sandbox::Access kLastOf<sandbox::Access> = static_cast<sandbox:
 template <>
 inline constexpr sandbox::Symlinks kLastOf<sandbox::Symlinks> = sandbox::Symlinks::kRefuse;
 template <>
+inline constexpr sandbox::Replaced kLastOf<sandbox::Replaced> = sandbox::Replaced::kRarely;
+template <>
 struct PackedFields<sandbox::PathGrant> {
-  static bool Visit(auto& io, auto& v) { return io(v.path, v.access, v.reason, v.symlinks); }
+  static bool Visit(auto& io, auto& v) {
+    return io(v.path, v.access, v.reason, v.symlinks, v.replaced);
+  }
 };
 template <>
 struct PackedFields<sandbox::ResourceLimits> {

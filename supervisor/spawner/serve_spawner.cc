@@ -38,7 +38,6 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kMaxDirectories = 64;
-constexpr std::size_t kMaxBoundsBytes = 16u << 20;
 constexpr unsigned kLoadSeconds = 60;
 
 // What a process that read the policy has found. It stays in its file: we keep little memory, and
@@ -49,14 +48,20 @@ struct Loaded {
 };
 
 Result<Bounds> BoundsIn(const Loaded& loaded) {
-  const Error none("bounds", loaded.error.empty() ? "they are none" : loaded.error, EBADMSG);
-  if (!loaded.file) return std::unexpected(none);
-  lseek(loaded.file.get(), 0, SEEK_SET);
-  PA_TRY(const std::string bytes, ReadFileFrom(loaded.file.get(), "bounds", kMaxBoundsBytes));
-  Bounds bounds;
-  Unpacker unpacker(bytes);
-  if (unpacker(bounds) && unpacker.AtEnd()) return bounds;
-  return std::unexpected(none);
+  if (!loaded.file) {
+    return std::unexpected(
+        Error("bounds", loaded.error.empty() ? "they are none" : loaded.error, EBADMSG));
+  }
+  return PackedIn<Bounds>(loaded.file.get(), "bounds");
+}
+
+// Nobody changes it any more, whoever is sent it included.
+Result<void> WriteOnce(int file, std::string_view bytes) {
+  PA_TRY_VOID(WriteAll(file, bytes));
+  if (fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0) {
+    return {};
+  }
+  return std::unexpected(Error("seal", "policy", errno));
 }
 
 // A process that reads files of the user: we take over what it finds, and nothing of its memory.
@@ -87,7 +92,6 @@ class Loader {
     int status = 0;
     waitpid(pid_, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {std::move(answer_), ""};
-    lseek(answer_.get(), 0, SEEK_SET);
     const Result<std::string> said = ReadFileFrom(answer_.get(), "bounds", kMaxSpawnerText);
     const bool told = said && WIFEXITED(status) && !said->empty();
     return {UniqueFd(),
@@ -101,8 +105,11 @@ class Loader {
   static int Answer(const std::function<Result<std::string>()>& work, int answer) {
     try {
       const Result<std::string> done = work();
-      const bool written = WriteAll(answer, done ? *done : done.error().Message()).has_value();
-      return done && written ? 0 : kFailed;
+      if (done) return WriteAll(answer, *done) ? 0 : kFailed;
+      const Error& error = done.error();
+      const std::string text = error.op.empty() ? error.subject : error.Message();
+      static_cast<void>(WriteAll(answer, text.substr(0, kMaxSpawnerText)));
+      return kFailed;
     } catch (const std::bad_alloc&) {
       return kFailed;
     }
@@ -128,7 +135,8 @@ Result<void> LeaveBehind(const SpawnerSockets& sockets) {
 
 class Server {
  public:
-  Server(const SpawnerSockets& sockets, const LoadBounds& load) : sockets_(sockets), load_(load) {}
+  Server(const SpawnerSockets& sockets, const SpawnerLoads& loads)
+      : sockets_(sockets), loads_(loads) {}
 
   int Run() {
     const int status = Serve();
@@ -140,7 +148,7 @@ class Server {
 
  private:
   int Serve() {
-    Load({});
+    Load(true);
     for (;;) {
       pollfd events[] = {{sockets_.start.get(), POLLIN, 0},
                          {loader_ ? loader_->ended() : sockets_.look.get(), POLLIN, 0}};
@@ -156,6 +164,8 @@ class Server {
         }
       }
       if (events[0].revents != 0 && !OnStart()) return 0;
+      // Nobody may ask again for days, and one machine has as many of us as it has tenants.
+      malloc_trim(0);
     }
   }
 
@@ -169,13 +179,31 @@ class Server {
     }
   }
 
-  void Load(std::optional<std::string> directory) {
+  // What the files have now; at the start bounds, too, since the server waits for them.
+  void Load(bool bounds) {
+    read_.reset(memfd_create("policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (bounds) next_policy_ = &read_;
+    Begin(bounds ? &Server::OnBounds : &Server::OnPolicy, [=, this]() -> Result<std::string> {
+      PA_TRY(const ServerPolicy policy, loads_.policy());
+      PA_TRY_VOID(WriteOnce(read_.get(), Pack(policy)));
+      if (!bounds) return "";
+      PA_TRY(const Bounds found, loads_.bounds(policy, {}));
+      return Pack(found);
+    });
+  }
+
+  // Of `policy`, which is in force once they are found.
+  void FindBounds(UniqueFd& policy, std::optional<std::string> directory) {
     next_ = directories_;
     if (directory) next_.push_back(*std::move(directory));
     if (next_.size() > kMaxDirectories) next_.erase(next_.begin());
-    Begin(&Server::OnBounds, [this]() -> Result<std::string> {
-      PA_TRY(const Bounds bounds, load_(next_));
-      return Pack(bounds);
+    next_policy_ = &policy;
+    Begin(&Server::OnBounds, [&]() -> Result<std::string> {
+      PA_TRY(ServerPolicy read, PackedIn<ServerPolicy>(policy.get(), "policy"));
+      // Once it is chosen, the server keeps it.
+      if (const Result<Bounds> before = BoundsIn(*loaded_)) read.tmp_base = before->tmp_base;
+      PA_TRY(const Bounds found, loads_.bounds(read, next_));
+      return Pack(found);
     });
   }
 
@@ -203,10 +231,19 @@ class Server {
     (this->*then_)(std::move(loaded));
   }
 
+  void OnPolicy(Loaded loaded) {
+    if (loaded.file) return Send(sockets_.look.get(), {}, "", read_.get());
+    read_.reset();
+    Send(sockets_.look.get(), {.sys_errno = EIO}, loaded.error);
+  }
+
   // What could not be read leaves what was.
   void OnBounds(Loaded loaded) {
     const std::string error = loaded.error;
-    if (loaded.file) directories_ = next_;
+    if (loaded.file) {
+      directories_ = next_;
+      if (next_policy_ != &policy_) policy_ = std::move(*next_policy_);
+    }
     if (loaded.file || !loaded_) loaded_ = std::move(loaded);
     if (!std::exchange(asked_, false)) return;
     const Result<Bounds> bounds = BoundsIn(*loaded_);
@@ -224,7 +261,6 @@ class Server {
   void OnIdentity(Loaded found) {
     Result<std::string> text = std::unexpected(Error("git configuration", found.error, EIO));
     if (found.file) {
-      lseek(found.file.get(), 0, SEEK_SET);
       text = ReadFileFrom(found.file.get(), "git configuration", kMaxSpawnerText);
     }
     SendResult(sockets_.look.get(), text);
@@ -273,9 +309,14 @@ class Server {
       std::vector<std::string> directories;
       if (!Unpacker(request.text)(directories)) return false;
       SendResult(sockets_.look.get(), GitAtWork(directories));
-    } else if (kind == kLoad || kind == kLook) {
+    } else if (kind == kLoad) {
+      Load(false);
+    } else if (kind == kTake && read_) {
       asked_ = true;
-      Load(kind == kLook ? std::optional(std::move(request.text)) : std::nullopt);
+      FindBounds(read_, std::nullopt);
+    } else if (kind == kLook) {
+      asked_ = true;
+      FindBounds(policy_, std::move(request.text));
     } else {
       return false;
     }
@@ -297,8 +338,6 @@ class Server {
     const SpawnerRequest::Kind kind = request.head.kind;
     if (kind == kLoad) {
       AnswerBounds();
-      // Nobody may ask again for days, and one machine has as many of us as it has tenants.
-      malloc_trim(0);
     } else if (kind == kOpen) {
       Open(request.text);
     } else if (kind == kRemove) {
@@ -317,8 +356,11 @@ class Server {
     if (bounds && first) {
       for (const std::string& directory : bounds->directories) own_.Make(directory);
     }
-    Send(sockets_.start.get(), {.sys_errno = bounds ? 0 : EIO},
-         bounds ? "" : bounds.error().subject);
+    if (bounds) {
+      Send(sockets_.start.get(), {}, "", policy_.get());
+    } else {
+      Send(sockets_.start.get(), {.sys_errno = EIO}, bounds.error().subject);
+    }
     // The server need not wait for the disk.
     if (first) own_.Sync();
   }
@@ -373,8 +415,11 @@ class Server {
   }
 
   const SpawnerSockets& sockets_;
-  const LoadBounds& load_;
-  std::optional<Loaded> loaded_;  // nothing: not yet
+  const SpawnerLoads& loads_;
+  UniqueFd policy_;  // in force: a packed ServerPolicy
+  UniqueFd read_;    // the one that was read last, unless it is in force
+  UniqueFd* next_policy_ = nullptr;
+  std::optional<Loaded> loaded_;  // its bounds; nothing: not yet
   std::vector<std::string> directories_;
   std::vector<std::string> next_;
   std::optional<Loader> loader_;  // while a process reads for us; then `then_` gets what it found
@@ -385,7 +430,7 @@ class Server {
 
 }  // namespace
 
-int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
+int ServeSpawner(const SpawnerSockets& sockets, const SpawnerLoads& loads) {
   prctl(PR_SET_NAME, "pa-spawner");
   if (!LeaveBehind(sockets)) return 1;
   // To stay would keep somebody from unmounting it.
@@ -399,7 +444,7 @@ int ServeSpawner(const SpawnerSockets& sockets, const LoadBounds& load) {
     ignore.sa_handler = SIG_IGN;
     sigaction(signal, &ignore, nullptr);
   }
-  return Server(sockets, load).Run();
+  return Server(sockets, loads).Run();
 }
 
 }  // namespace pa

@@ -2,6 +2,7 @@
 // another policy than the spawner, so all that it asks for is well-formed.
 #include "supervisor/spawner/serve_spawner.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -46,26 +47,35 @@ class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Name
     WriteText(base_ / "project/own", "own\n");
     WriteText(base_ / "load", "ok");
     policy_->namespaces = GetParam();
-    const LoadBounds load =
-        [base = base_, narrow = policy::PolicyPtr(std::make_shared<const policy::Policy>(*policy_)),
-         worker = FromEnvironment("PA_WORKER")](
-            const std::vector<std::string>& directories) -> Result<Bounds> {
-      if (ReadText(base / "load") != "ok") return std::unexpected(Error("policy", "is wrong", 0));
-      Bounds bounds{.ceiling = policy::CeilingOf(*narrow, ""),
-                    .worker = worker,
-                    .tmp_base = base / "tmp",
-                    .elsewhere = FindElsewhere(narrow, "", directories),
-                    .own = {base / "tokens"},
-                    .sockets = {base / "socket"},
-                    .directories = {base / "state/edits"},
-                    .identity = !fs::exists(base / "anonymous")};
-      bounds.ceiling.home = base / "home";
-      if (fs::exists(base / "wider")) {
-        bounds.ceiling.commands.push_back({base / "outside", sandbox::kReadWrite, ""});
-      }
-      return bounds;
-    };
-    auto forked = SpawnerProcess::Fork(load);
+    auto forked = SpawnerProcess::Fork({
+        .policy = [base = base_,
+                   narrow = policy::PolicyPtr(std::make_shared<const policy::Policy>(*policy_)),
+                   worker = FromEnvironment("PA_WORKER")]() -> Result<ServerPolicy> {
+          if (ReadText(base / "load") != "ok") {
+            return std::unexpected(Error("", "it is wrong\nvery wrong", 0));
+          }
+          policy::Policy policy = *narrow;
+          if (fs::exists(base / "wider")) {
+            policy.filesystem.push_back({base / "outside", sandbox::kReadWrite, "wider"});
+          }
+          policy.git.inherit_identity = !fs::exists(base / "anonymous");
+          policy.home = base / "home";
+          return ServerPolicy{std::move(policy), worker, base / "tmp"};
+        },
+        .bounds = [base = base_](const ServerPolicy& server,
+                                 const std::vector<std::string>& directories) -> Result<Bounds> {
+          if (fs::exists(base / "unbounded")) return std::unexpected(Error("", "no bounds", 0));
+          return Bounds{.ceiling = policy::CeilingOf(server.policy, ""),
+                        .worker = server.worker,
+                        .tmp_base = server.tmp_base,
+                        .elsewhere = FindElsewhere(
+                            std::make_shared<const policy::Policy>(server.policy), "", directories),
+                        .own = {base / "tokens"},
+                        .sockets = {base / "socket"},
+                        .directories = {base / "state/edits"},
+                        .identity = server.policy.git.inherit_identity};
+        },
+    });
     EXPECT_TRUE(forked) << forked.error().Message();
     process_ = *std::move(forked);
     process_->FollowOn(&loop_, [this] { ++ends_; });
@@ -84,6 +94,11 @@ class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Name
     while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
     }
     process_.reset();
+  }
+  Result<bool> Reload() {
+    const Result<ServerPolicy> read = testing::Await(loop_, process_->ReadPolicy());
+    if (!read) return std::unexpected(read.error());
+    return testing::Await(loop_, process_->TakePolicy());
   }
   fs::path Outside() const { return base_ / "outside"; }
   void Within() {
@@ -252,7 +267,7 @@ TEST_P(SpawnerTest, ItTellsWhoCommitsAndNothingElseOfTheConfiguration) {
   WriteText(base_ / "home/.gitconfig", "[user]\n\tname = Ann\n[http]\n\textraHeader = secret\n");
   EXPECT_EQ(identity().at("config"), "[user]\n\tname = \"Ann\"\n");
   WriteText(base_ / "anonymous", "");
-  ASSERT_TRUE(testing::Await(loop_, process_->Reload()));
+  ASSERT_TRUE(Reload());
   EXPECT_TRUE(identity().empty()) << "the policy does not want it";
 }
 
@@ -279,29 +294,87 @@ TEST_P(SpawnerTest, ItLooksForAGitAtWork) {
 }
 
 TEST_P(SpawnerTest, ItMakesTheServersDirectoriesAndRemovesEmptyOnes) {
-  ASSERT_TRUE(process_->AwaitBounds());
+  ASSERT_TRUE(process_->AwaitPolicy());
   EXPECT_TRUE(fs::is_directory(base_ / "state/edits"));
   End();
   EXPECT_FALSE(fs::exists(base_ / "state"));
 }
 
-TEST_P(SpawnerTest, AnotherPolicyIsReadWhenItIsAskedFor) {
+TEST_P(SpawnerTest, TheServerGetsThePolicyThatBoundsItsHelpers) {
+  const Result<ServerPolicy> server = process_->AwaitPolicy();
+  ASSERT_TRUE(server) << server.error().Message();
+  EXPECT_EQ(server->policy.roots, policy_->roots);
+  EXPECT_EQ(server->policy.home, base_ / "home");
+  EXPECT_EQ(server->worker, FromEnvironment("PA_WORKER"));
+  EXPECT_EQ(server->tmp_base, base_ / "tmp");
+}
+
+TEST_P(SpawnerTest, AnotherPolicyIsInForceWhenItIsTaken) {
   Grant(Outside(), sandbox::kReadWrite);
   const std::string script = "cat " + (Outside() / "secret").string();
-  EXPECT_FALSE(Shell(script).Succeeded());
+  const auto succeeds = [&] {
+    runner_->Renew();
+    return Shell(script).Succeeded();
+  };
+  EXPECT_FALSE(testing::Await(loop_, process_->TakePolicy())) << "none was read";
+  EXPECT_FALSE(succeeds());
   WriteText(base_ / "wider", "");
-  EXPECT_FALSE(Shell(script).Succeeded()) << "nobody has asked";
-  const auto reload = [&] { return testing::Await(loop_, process_->Reload()); };
-  ASSERT_TRUE(reload());
-  runner_->Renew();
-  EXPECT_TRUE(Shell(script).Succeeded());
-  // What cannot be read leaves what was.
+  EXPECT_FALSE(succeeds()) << "nobody has asked";
+  EXPECT_TRUE(testing::Await(loop_, process_->Reach(base_ / "project", {Outside() / ".git"})));
+  EXPECT_FALSE(succeeds()) << "another question";
+  const Result<ServerPolicy> read = testing::Await(loop_, process_->ReadPolicy());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->policy.filesystem.back().reason, "wider");
+  EXPECT_TRUE(testing::Await(loop_, process_->Reach(base_ / "project", {Outside() / ".git"})));
+  EXPECT_FALSE(succeeds()) << "it was only read";
+  ASSERT_TRUE(testing::Await(loop_, process_->TakePolicy()));
+  EXPECT_TRUE(succeeds());
+  // As it was when it was taken.
+  fs::remove(base_ / "wider");
+  EXPECT_TRUE(testing::Await(loop_, process_->Reach(base_ / "project", {Outside() / ".git"})));
+  EXPECT_TRUE(succeeds());
+}
+
+TEST_P(SpawnerTest, WhatCannotBeReadLeavesWhatWas) {
+  Grant(Outside(), sandbox::kReadWrite);
+  WriteText(base_ / "wider", "");
   WriteText(base_ / "load", "not ok");
-  const Result<bool> wrong = reload();
+  const Result<bool> wrong = Reload();
   ASSERT_FALSE(wrong);
-  EXPECT_TRUE(wrong.error().Message().contains("is wrong")) << wrong.error().Message();
+  EXPECT_EQ(wrong.error().subject, "it is wrong\nvery wrong");
+  EXPECT_FALSE(testing::Await(loop_, process_->TakePolicy())) << "there is nothing to take";
+  WriteText(base_ / "load", "ok");
+  WriteText(base_ / "unbounded", "");
+  const Result<bool> unbounded = Reload();
+  ASSERT_FALSE(unbounded);
+  EXPECT_EQ(unbounded.error().subject, "no bounds");
+  const std::string script = "cat own; cat " + (Outside() / "secret").string();
+  EXPECT_FALSE(Shell(script).Succeeded());
+  fs::remove(base_ / "unbounded");
+  ASSERT_TRUE(Reload());
   runner_->Renew();
-  EXPECT_TRUE(Shell(script).Succeeded());
+  EXPECT_EQ(Shell(script).out.text, "own\nsecret\n");
+}
+
+// The server has it open, too, and could have bounds found for another one.
+TEST_P(SpawnerTest, NobodyChangesAPolicyThatWasRead) {
+  ASSERT_TRUE(process_->AwaitPolicy());
+  ASSERT_TRUE(testing::Await(loop_, process_->ReadPolicy()));
+  int policies = 0;
+  const fs::path open_files = "/proc/" + std::to_string(process_->pid()) + "/fd";
+  // What is not dumpable is root's.
+  if (access(open_files.c_str(), R_OK) != 0) GTEST_SKIP() << "only root sees the spawner's files";
+  for (const auto& entry : fs::directory_iterator(open_files)) {
+    if (!fs::read_symlink(entry.path()).string().starts_with("/memfd:policy")) continue;
+    ++policies;
+    const UniqueFd file(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_TRUE(file);
+    EXPECT_EQ(pwrite(file.get(), "x", 1, 0), -1);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(ftruncate(file.get(), 0), -1);
+    EXPECT_EQ(errno, EPERM);
+  }
+  EXPECT_EQ(policies, 2);
 }
 
 TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
@@ -316,7 +389,7 @@ TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
   }
   const Execution run = Shell("true");
   EXPECT_EQ(run.outcome, Outcome::kSetupFailed);
-  EXPECT_FALSE(testing::Await(loop_, process_->Reload()));
+  EXPECT_FALSE(Reload());
 }
 
 class SpawnedGit : public SpawnerTest {

@@ -70,14 +70,14 @@ Result<SpawnerProcess::Reply> SpawnerProcess::Receive(int socket) {
   return reply;
 }
 
-Result<std::unique_ptr<SpawnerProcess>> SpawnerProcess::Fork(const LoadBounds& load) {
+Result<std::unique_ptr<SpawnerProcess>> SpawnerProcess::Fork(const SpawnerLoads& loads) {
   PA_TRY(Pair start, SocketPair());
   PA_TRY(Pair look, SocketPair());
   const pid_t pid = fork();
   if (pid < 0) return std::unexpected(Error("fork", "spawner", errno));
   if (pid == 0) {
     const SpawnerSockets sockets{std::move(start[1]), std::move(look[1])};
-    _exit(ServeSpawner(sockets, load));
+    _exit(ServeSpawner(sockets, loads));
   }
   return std::unique_ptr<SpawnerProcess>(
       new SpawnerProcess(pid, std::move(start[0]), std::move(look[0])));
@@ -128,9 +128,14 @@ Result<pid_t> SpawnerProcess::Start(Helper helper, int socket) {
   return static_cast<pid_t>(reply.head.pid);
 }
 
-Result<void> SpawnerProcess::AwaitBounds() {
-  PA_TRY_VOID(Exchange({.kind = SpawnerRequest::Kind::kLoad}, "", {}));
-  return {};
+Result<ServerPolicy> SpawnerProcess::PolicyOf(const Result<Reply>& reply) {
+  if (reply) return PackedIn<ServerPolicy>(reply->descriptor.get(), "policy");
+  const Error& error = reply.error();
+  return std::unexpected(error.sys_errno == EIO ? Error("", error.subject, 0) : error);
+}
+
+Result<ServerPolicy> SpawnerProcess::AwaitPolicy() {
+  return PolicyOf(Exchange({.kind = SpawnerRequest::Kind::kLoad}, "", {}));
 }
 
 Result<UniqueFd> SpawnerProcess::Open(const std::string& path) {
@@ -179,20 +184,26 @@ Task<Result<bool>> SpawnerProcess::Reach(std::string directory, std::vector<std:
   co_return asked;
 }
 
-Task<Result<bool>> SpawnerProcess::Reload() {
-  return AskForBounds(SpawnerRequest::Kind::kLoad, "");
+Task<Result<ServerPolicy>> SpawnerProcess::ReadPolicy() {
+  Task<Result<Reply>> asking = Ask(SpawnerRequest::Kind::kLoad, "");
+  const Result<Reply> reply = co_await asking;
+  co_return PolicyOf(reply);
+}
+
+Task<Result<bool>> SpawnerProcess::TakePolicy() {
+  return AskForBounds(SpawnerRequest::Kind::kTake, "");
 }
 
 Task<Result<std::string>> SpawnerProcess::ReadIdentity() {
-  return Ask(SpawnerRequest::Kind::kIdentity, "");
+  return AskForText(SpawnerRequest::Kind::kIdentity, "");
 }
 
 Task<Result<std::string>> SpawnerProcess::GitAtWork(std::vector<std::string> directories) {
-  return Ask(SpawnerRequest::Kind::kGit, Pack(directories));
+  return AskForText(SpawnerRequest::Kind::kGit, Pack(directories));
 }
 
 Task<Result<bool>> SpawnerProcess::AskForBounds(SpawnerRequest::Kind kind, std::string text) {
-  Task<Result<std::string>> asking = Ask(kind, std::move(text));
+  Task<Result<std::string>> asking = AskForText(kind, std::move(text));
   const Result<std::string> packed = co_await asking;
   if (!packed) co_return std::unexpected(packed.error());
   std::vector<std::string> elsewhere;
@@ -200,16 +211,24 @@ Task<Result<bool>> SpawnerProcess::AskForBounds(SpawnerRequest::Kind kind, std::
   co_return true;
 }
 
-Task<Result<std::string>> SpawnerProcess::Ask(SpawnerRequest::Kind kind, std::string text) {
+Task<Result<std::string>> SpawnerProcess::AskForText(SpawnerRequest::Kind kind, std::string text) {
+  Task<Result<Reply>> asking = Ask(kind, std::move(text));
+  Result<Reply> reply = co_await asking;
+  if (!reply) co_return std::unexpected(reply.error());
+  co_return std::move(reply->text);
+}
+
+Task<Result<SpawnerProcess::Reply>> SpawnerProcess::Ask(SpawnerRequest::Kind kind,
+                                                        std::string text) {
   if (!replies_) co_return std::unexpected(Error("spawner", "it has ended", ECANCELED));
   if (text.size() > kMaxSpawnerText) {
     co_return std::unexpected(Error("spawner", "request", ENAMETOOLONG));
   }
   const SpawnerRequest request{.kind = kind};
-  Completion<Result<std::string>> done;
+  Completion<Result<Reply>> done;
   waiting_.push_back({std::string(AsBytes(request).data(), sizeof(request)) + text, &done});
   if (waiting_.size() == 1) SendNext();
-  Result<std::string> result = co_await done;
+  Result<Reply> result = co_await done;
   co_return result;
 }
 
@@ -223,14 +242,11 @@ void SpawnerProcess::OnReply() {
   Result<Reply> reply = Receive(look_.get());
   if (!reply && reply.error().sys_errno == EAGAIN) return;
   if (!reply || waiting_.empty()) return End();
-  Completion<Result<std::string>>* done = waiting_.front().done;
+  Completion<Result<Reply>>* done = waiting_.front().done;
   waiting_.pop_front();
-  Result<std::string> result = std::move(reply->text);
-  if (reply->head.sys_errno != 0) {
-    result = std::unexpected(Error("spawner", *result, reply->head.sys_errno));
-  }
   SendNext();
-  done->Set(std::move(result));
+  if (reply->head.sys_errno == 0) return done->Set(std::move(reply));
+  done->Set(std::unexpected(Error("spawner", reply->text, reply->head.sys_errno)));
 }
 
 }  // namespace pa

@@ -1,8 +1,10 @@
 // SpawnerProcess: the server's side of its spawner (serve_spawner.h).
 //
-//    auto spawner = SpawnerProcess::Fork(load);       // before anything of others is read
-//    spawner->FollowOn(loop);                         // once there is a loop
-//    Task<Result<bool>> task = spawner->Reload();     // the policy, as it is on disk now
+//    auto spawner = SpawnerProcess::Fork(loads);              // before anything of others is read
+//    Result<ServerPolicy> policy = spawner->AwaitPolicy();
+//    spawner->FollowOn(loop);                                 // once there is a loop
+//    Task<Result<ServerPolicy>> task = spawner->ReadPolicy();  // as it is on disk now
+//    Task<Result<bool>> task = spawner->TakePolicy();          // and in force from now on
 //
 // If it ends, nothing can be started any more: `on_end` is called, and the server ends, too.
 #pragma once
@@ -31,13 +33,14 @@ namespace pa {
 class SpawnerProcess : public Spawner {
  public:
   // Forks; no thread may run yet. The child never returns.
-  static Result<std::unique_ptr<SpawnerProcess>> Fork(const LoadBounds& load);
+  static Result<std::unique_ptr<SpawnerProcess>> Fork(const SpawnerLoads& loads);
   ~SpawnerProcess() override;
   SpawnerProcess(const SpawnerProcess&) = delete;
   SpawnerProcess& operator=(const SpawnerProcess&) = delete;
 
-  // Blocks until it has read the policy. An error: it could not be read, so nothing can be started.
-  Result<void> AwaitBounds();
+  // Blocks until it has read the policy. An error: nothing can be started. If the policy does not
+  // load, `op` is empty and the subject says why, a line each.
+  Result<ServerPolicy> AwaitPolicy();
   // Never keeps the loop running.
   void FollowOn(uv_loop_t* loop, std::function<void()> on_end);
   // No more of `on_end`, and whoever waits gets ECANCELED.
@@ -50,8 +53,10 @@ class SpawnerProcess : public Spawner {
   Task<Result<std::string>> ReadIdentity() override;
   Task<Result<std::string>> GitAtWork(std::vector<std::string> directories) override;
   pid_t pid() const override { return pid_; }
-  // The bounds of the policy as it is on disk. An error: they stay as they were.
-  Task<Result<bool>> Reload();
+  // The policy as it is on disk, which is not in force yet. An error: as AwaitPolicy.
+  Task<Result<ServerPolicy>> ReadPolicy();
+  // What was read last bounds helpers from now on. An error: the bounds stay as they were.
+  Task<Result<bool>> TakePolicy();
   // What `elsewhere` of the bounds has.
   const std::vector<std::string>& elsewhere() const { return elsewhere_; }
 
@@ -59,13 +64,15 @@ class SpawnerProcess : public Spawner {
   struct Reply;
   struct Waiting {
     std::string request;
-    Completion<Result<std::string>>* done;
+    Completion<Result<Reply>>* done;
   };
   SpawnerProcess(pid_t pid, UniqueFd start, UniqueFd look);
   static Result<Reply> Receive(int socket);
+  static Result<ServerPolicy> PolicyOf(const Result<Reply>& reply);
   Result<Reply> Exchange(const SpawnerRequest& request, std::string_view text,
                          std::span<const int> descriptors);
-  Task<Result<std::string>> Ask(SpawnerRequest::Kind kind, std::string text);
+  Task<Result<Reply>> Ask(SpawnerRequest::Kind kind, std::string text);
+  Task<Result<std::string>> AskForText(SpawnerRequest::Kind kind, std::string text);
   Task<Result<bool>> AskForBounds(SpawnerRequest::Kind kind, std::string text);
   void SendNext();
   void OnReply();

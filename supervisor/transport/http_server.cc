@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <memory>
 #include <new>
 
 #include "base/try.h"
@@ -335,10 +336,11 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
   void Read() {
     if (phase_ == Phase::kEnded || !Reads()) return;
-    char chunk[kReadChunk];
+    // Not on the stack, of which a server that waits would keep each page.
+    const auto chunk = std::make_unique_for_overwrite<char[]>(kReadChunk);
     // As recv, of which clang's analyzer believes that it always waits.
     const ssize_t got =
-        recvfrom(client_.get(), chunk, sizeof chunk, MSG_DONTWAIT, nullptr, nullptr);
+        recvfrom(client_.get(), chunk.get(), kReadChunk, MSG_DONTWAIT, nullptr, nullptr);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     // The end of what it says is the end of its interest: it may not say that it reads on.
     if (got <= 0) return End();
@@ -349,7 +351,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
     const bool begins = phase_ == Phase::kReading && reader_.at() == HttpReader::At::kStart &&
                         reader_.buffered() == 0 && served_;
-    reader_.Append(std::string_view(chunk, static_cast<std::size_t>(got)));
+    reader_.Append(std::string_view(chunk.get(), static_cast<std::size_t>(got)));
     if (begins) Await(server_.limits_.head);
   }
 

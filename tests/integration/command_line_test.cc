@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <thread>
@@ -335,6 +336,22 @@ TEST_F(CommandLine, SighupReadsAPolicyThatAnEditorHasReplaced) {
   ReplacePolicy("version: 1\ntools: {enable: [make]}\n");
   client.Signal(SIGHUP);
   EXPECT_TRUE(Eventually([&] { return MakeWorks(client); })) << client.Errors();
+}
+
+// While the policy is being read, the next one comes.
+TEST_F(CommandLine, SighupsInARowEndWithTheLastPolicy) {
+  const std::string without = "version: 1\n";
+  const std::string with = without + "tools: {enable: [make]}\n";
+  McpClient client(With(Policy(with)));
+  client.Initialize();
+  for (const bool works : {false, true, false, true}) {
+    for (int i = 0; i < 8; ++i) {
+      ReplacePolicy((i % 2 == 0) == works ? without : with);
+      client.Signal(SIGHUP);
+      std::this_thread::sleep_for(std::chrono::milliseconds(i));
+    }
+    EXPECT_TRUE(Eventually([&] { return MakeWorks(client) == works; })) << client.Errors();
+  }
 }
 
 TEST_F(CommandLine, SighupRefusesWhatTheServerHasGivenUp) {
