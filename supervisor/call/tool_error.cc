@@ -23,7 +23,15 @@ constexpr std::string_view kGitHint =
 
 ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
   if (auto shortage = Shortage(refusal.message, refusal.code)) return *std::move(shortage);
-  if (refusal.unread) return SandboxUnavailable(refusal.message);
+  if (refusal.unread) {
+    ToolError error = SandboxUnavailable(refusal.message);
+    // If it was killed, doctor finds nothing.
+    error.ai_message =
+        "The process that reads git's files ended, or did not start. Call again. If it fails "
+        "again, tell the user what the message says, and to run `project-actions doctor` where "
+        "this server runs.";
+    return error;
+  }
   return {.code = ErrorCode::kInvalidDirectory,
           .message = refusal.message,
           .ai_message = refusal.ai_message};

@@ -72,6 +72,10 @@ TEST(ToolErrorTest, EachShortageHasItsCodeAndAdvice) {
 TEST(ToolErrorTest, CodesOfTheContract) {
   using std::chrono::milliseconds;
   EXPECT_EQ(CodeText(InvalidDirectory({"m", "a"}).code), "INVALID_DIRECTORY");
+  const ToolError unread = InvalidDirectory({.message = "the janitor ended", .unread = true});
+  EXPECT_EQ(CodeText(unread.code), "SANDBOX_UNAVAILABLE");
+  EXPECT_TRUE(unread.message.contains("the janitor ended")) << unread.message;
+  EXPECT_TRUE(unread.ai_message.contains("Call again")) << unread.ai_message;
   EXPECT_EQ(CodeText(Denied({"m", "a"}).code), "POLICY_DENIED");
   EXPECT_EQ(CodeText(InvalidArgument("m", "a").code), "INVALID_ARGUMENT");
   EXPECT_EQ(CodeText(InvalidPath("p", "w", false).code), "INVALID_PATH");
