@@ -336,6 +336,7 @@ TEST_P(SpawnerTest, AnotherPolicyIsInForceWhenItIsTaken) {
 }
 
 TEST_P(SpawnerTest, WhatCannotBeReadLeavesWhatWas) {
+  ASSERT_TRUE(process_->AwaitPolicy());
   Grant(Outside(), sandbox::kReadWrite);
   WriteText(base_ / "wider", "");
   WriteText(base_ / "load", "not ok");
