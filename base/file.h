@@ -34,8 +34,13 @@ Result<std::string> ReadFileBy(const OpenFile& open, const std::string& path,
                                std::size_t max_bytes);
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes);
 
-// A memfd that holds `content`, is at offset 0 and can never change: it is sealed against write,
-// grow, shrink and further seals (memfd_create(2)). Close-on-exec.
+// An empty memfd, close-on-exec, for WriteSealed or for another process to write. Not executable
+// where the kernel knows that: vm.memfd_noexec=2 refuses every other one on Linux 6.3 to 6.5.
+Result<UniqueFd> EmptyMemfd(const char* name);
+// What it holds then can never change, whoever has it: it is sealed against write, grow, shrink and
+// further seals (memfd_create(2)).
+Result<void> WriteSealed(int memfd, const char* name, std::string_view content);
+// A memfd that holds `content`, is at offset 0 and can never change (WriteSealed). Close-on-exec.
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
 
 // The names in a directory, sorted; at most `most` of them. `flags`: O_NOFOLLOW, or none.

@@ -7,7 +7,8 @@
 //
 // Numbers, bool, strings, durations, std::optional, std::pair, std::vector, std::set, std::map,
 // std::unordered_map, std::expected and std::shared_ptr<const T> are packed as they are; objects
-// that several pointers share stay shared. An enum needs its last value, a struct its fields:
+// that several pointers share stay shared. An enum needs its last value, a struct its fields
+// (PackedMembers: all of them):
 //
 //    template <> inline constexpr Kind pa::kLastOf<Kind> = Kind::kTree;
 //    template <> struct pa::PackedFields<PathStamp> {
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 #include <expected>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -249,14 +251,9 @@ class Unpacker {
   }
   template <typename T>
   bool Get(std::set<T>& values) {
-    std::size_t count = 0;
-    if (!GetElements(count)) return false;
-    values.clear();
-    for (; count > 0; --count) {
-      T value{};
-      if (!Get(value)) return false;
-      values.insert(std::move(value));
-    }
+    std::vector<T> all;
+    if (!Get(all)) return false;
+    values = {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
     return true;
   }
   template <typename K, typename V, typename Compare>
@@ -323,6 +320,39 @@ class Unpacker {
   std::size_t elements_left_ = kMaxPackedElements;
   int depth_ = 0;
   std::vector<Shared> shared_;
+};
+
+// Each member of a struct that has kCount of them, all public:
+//
+//    template <> struct pa::PackedFields<Alias> : PackedMembers<2> {};
+//
+// A struct that gets a member does not compile before the number is right.
+template <std::size_t kCount>
+struct PackedMembers {
+  static bool Visit(auto& io, auto& v) {
+    if constexpr (kCount == 2) {
+      auto& [a, b] = v;
+      return io(a, b);
+    } else if constexpr (kCount == 3) {
+      auto& [a, b, c] = v;
+      return io(a, b, c);
+    } else if constexpr (kCount == 4) {
+      auto& [a, b, c, d] = v;
+      return io(a, b, c, d);
+    } else if constexpr (kCount == 5) {
+      auto& [a, b, c, d, e] = v;
+      return io(a, b, c, d, e);
+    } else if constexpr (kCount == 6) {
+      auto& [a, b, c, d, e, f] = v;
+      return io(a, b, c, d, e, f);
+    } else if constexpr (kCount == 8) {
+      auto& [a, b, c, d, e, f, g, h] = v;
+      return io(a, b, c, d, e, f, g, h);
+    } else {
+      auto& [a, b, c, d, e, f, g, h, i] = v;
+      return io(a, b, c, d, e, f, g, h, i);
+    }
+  }
 };
 
 template <>

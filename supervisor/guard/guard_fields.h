@@ -74,9 +74,7 @@ struct PackedFields<policy::ProtectedPaths::Index> {
   }
 };
 template <>
-struct PackedFields<policy::ConfiguredPath> {
-  static bool Visit(auto& io, auto& v) { return io(v.path, v.reason); }
-};
+struct PackedFields<policy::ConfiguredPath> : PackedMembers<2> {};
 template <>
 struct PackedFields<policy::RepositoryBelow> {
   static bool Visit(auto& io, auto& v) { return io(v.path, v.kind, v.device, v.inode, v.born_ns); }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,12 +37,6 @@ constexpr std::chrono::seconds kIdle{30};
 // Until an order is taken: longer, and the janitor is stopped, or the machine has no process left.
 constexpr std::chrono::seconds kTakesOrders{10};
 
-Result<UniqueFd> Memfd(const char* name) {
-  UniqueFd fd(memfd_create(name, MFD_CLOEXEC));
-  if (!fd) return std::unexpected(Error("memfd_create", name, errno));
-  return fd;
-}
-
 Result<std::string> ReadAt(int fd, std::uint64_t offset, std::uint64_t size) {
   std::string bytes(size, '\0');
   std::size_t got = 0;
@@ -77,7 +70,7 @@ Result<std::string> ContentOf(int fd, const JanitorAnswer& header) {
 }
 
 Result<UniqueFd> OrderFile(const JanitorOrder& order) {
-  PA_TRY(UniqueFd file, Memfd("order"));
+  PA_TRY(UniqueFd file, EmptyMemfd("order"));
   const std::string head = Pack(std::string(order.chore), order.read, order.write);
   const auto size = static_cast<std::uint64_t>(head.size());
   for (const std::string_view part : {std::string_view(AsBytes(size).data(), sizeof(size)),
@@ -297,7 +290,7 @@ void JanitorProcess::Close() {
 Task<Result<std::string>> JanitorProcess::DoOnce(const JanitorOrder& order) {
   Files files;
   PA_CO_TRY(files.input, OrderFile(order));
-  PA_CO_TRY(files.answer, Memfd("answer"));
+  PA_CO_TRY(files.answer, EmptyMemfd("answer"));
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) co_return std::unexpected(Error("pipe2", "janitor", errno));
   files.done.reset(fds[1]);

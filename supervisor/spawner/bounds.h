@@ -51,39 +51,16 @@ inline constexpr sandbox::Symlinks kLastOf<sandbox::Symlinks> = sandbox::Symlink
 template <>
 inline constexpr sandbox::Replaced kLastOf<sandbox::Replaced> = sandbox::Replaced::kRarely;
 template <>
-struct PackedFields<sandbox::PathGrant> {
-  static bool Visit(auto& io, auto& v) {
-    return io(v.path, v.access, v.reason, v.symlinks, v.replaced);
-  }
-};
+struct PackedFields<sandbox::PathGrant> : PackedMembers<5> {};
 template <>
-struct PackedFields<sandbox::ResourceLimits> {
-  static bool Visit(auto& io, auto& v) {
-    return io(v.cpu_seconds, v.memory_bytes, v.processes, v.open_files, v.file_bytes,
-              v.wall_time_ms, v.grace_ms, v.cpus);
-  }
-};
+struct PackedFields<sandbox::ResourceLimits> : PackedMembers<8> {};
 template <>
-struct PackedFields<policy::Ceiling> {
-  static bool Visit(auto& io, auto& v) {
-    return io(v.commands, v.chores, v.network, v.limits, v.programs, v.view_programs, v.home,
-              v.config_home);
-  }
-};
+struct PackedFields<policy::Ceiling> : PackedMembers<8> {};
 template <>
-struct PackedFields<SocketFile> {
-  static bool Visit(auto& io, auto& v) { return io(v.path, v.device, v.inode); }
-};
+struct PackedFields<SocketFile> : PackedMembers<3> {};
 template <>
-struct PackedFields<Elsewhere> {
-  static bool Visit(auto& io, auto& v) { return io(v.repositories, v.read); }
-};
+struct PackedFields<Elsewhere> : PackedMembers<2> {};
 template <>
-struct PackedFields<Bounds> {
-  static bool Visit(auto& io, auto& v) {
-    return io(v.ceiling, v.worker, v.tmp_base, v.elsewhere, v.own, v.sockets, v.directories,
-              v.state, v.identity);
-  }
-};
+struct PackedFields<Bounds> : PackedMembers<9> {};
 
 }  // namespace pa

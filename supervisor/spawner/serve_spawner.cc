@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -55,15 +54,6 @@ Result<Bounds> BoundsIn(const Loaded& loaded) {
   return PackedIn<Bounds>(loaded.file.get(), "bounds");
 }
 
-// Nobody changes it any more, whoever is sent it included.
-Result<void> WriteOnce(int file, std::string_view bytes) {
-  PA_TRY_VOID(WriteAll(file, bytes));
-  if (fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0) {
-    return {};
-  }
-  return std::unexpected(Error("seal", "policy", errno));
-}
-
 // A process that reads files of the user: we take over what it finds, and nothing of its memory.
 class Loader {
  public:
@@ -71,8 +61,10 @@ class Loader {
   static std::expected<Loader, int> Start(const std::function<Result<std::string>()>& work) {
     Loader loader;
     int fds[2];
-    loader.answer_.reset(memfd_create("bounds", MFD_CLOEXEC));
-    if (!loader.answer_ || pipe2(fds, O_CLOEXEC) != 0) return std::unexpected(errno);
+    Result<UniqueFd> answer = EmptyMemfd("bounds");
+    if (!answer) return std::unexpected(answer.error().sys_errno);
+    loader.answer_ = *std::move(answer);
+    if (pipe2(fds, O_CLOEXEC) != 0) return std::unexpected(errno);
     loader.ended_.reset(fds[0]);
     const UniqueFd theirs(fds[1]);
     const pid_t us = getpid();
@@ -181,28 +173,33 @@ class Server {
 
   // What the files have now; at the start bounds, too, since the server waits for them.
   void Load(bool bounds) {
-    read_.reset(memfd_create("policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (bounds) next_policy_ = &read_;
+    const char* const name = "policy";
+    Result<UniqueFd> file = EmptyMemfd(name);
+    read_ = file ? *std::move(file) : UniqueFd();
+    takes_ = bounds;
     Begin(bounds ? &Server::OnBounds : &Server::OnPolicy, [=, this]() -> Result<std::string> {
       PA_TRY(const ServerPolicy policy, loads_.policy());
-      PA_TRY_VOID(WriteOnce(read_.get(), Pack(policy)));
+      PA_TRY_VOID(WriteSealed(read_.get(), name, Pack(policy)));
       if (!bounds) return "";
       PA_TRY(const Bounds found, loads_.bounds(policy, {}));
       return Pack(found);
     });
   }
 
-  // Of `policy`, which is in force once they are found.
-  void FindBounds(UniqueFd& policy, std::optional<std::string> directory) {
+  // Of the policy in force, and of one directory more; or of the one that was read, which they put
+  // in force.
+  void FindBounds(std::optional<std::string> directory) {
+    asked_ = true;
+    takes_ = !directory;
     next_ = directories_;
     if (directory) next_.push_back(*std::move(directory));
     if (next_.size() > kMaxDirectories) next_.erase(next_.begin());
-    next_policy_ = &policy;
-    Begin(&Server::OnBounds, [&]() -> Result<std::string> {
-      PA_TRY(ServerPolicy read, PackedIn<ServerPolicy>(policy.get(), "policy"));
+    Begin(&Server::OnBounds, [this]() -> Result<std::string> {
+      const UniqueFd& file = takes_ ? read_ : policy_;
+      PA_TRY(ServerPolicy policy, PackedIn<ServerPolicy>(file.get(), "policy"));
       // Once it is chosen, the server keeps it.
-      if (const Result<Bounds> before = BoundsIn(*loaded_)) read.tmp_base = before->tmp_base;
-      PA_TRY(const Bounds found, loads_.bounds(read, next_));
+      if (const Result<Bounds> before = BoundsIn(*loaded_)) policy.tmp_base = before->tmp_base;
+      PA_TRY(const Bounds found, loads_.bounds(policy, next_));
       return Pack(found);
     });
   }
@@ -242,7 +239,7 @@ class Server {
     const std::string error = loaded.error;
     if (loaded.file) {
       directories_ = next_;
-      if (next_policy_ != &policy_) policy_ = std::move(*next_policy_);
+      if (takes_) policy_ = std::move(read_);
     }
     if (loaded.file || !loaded_) loaded_ = std::move(loaded);
     if (!std::exchange(asked_, false)) return;
@@ -312,11 +309,9 @@ class Server {
     } else if (kind == kLoad) {
       Load(false);
     } else if (kind == kTake && read_) {
-      asked_ = true;
-      FindBounds(read_, std::nullopt);
+      FindBounds(std::nullopt);
     } else if (kind == kLook) {
-      asked_ = true;
-      FindBounds(policy_, std::move(request.text));
+      FindBounds(std::move(request.text));
     } else {
       return false;
     }
@@ -416,15 +411,15 @@ class Server {
 
   const SpawnerSockets& sockets_;
   const SpawnerLoads& loads_;
-  UniqueFd policy_;  // in force: a packed ServerPolicy
-  UniqueFd read_;    // the one that was read last, unless it is in force
-  UniqueFd* next_policy_ = nullptr;
+  UniqueFd policy_;               // in force: a packed ServerPolicy
+  UniqueFd read_;                 // the one that was read last, unless it is in force
   std::optional<Loaded> loaded_;  // its bounds; nothing: not yet
   std::vector<std::string> directories_;
   std::vector<std::string> next_;
   std::optional<Loader> loader_;  // while a process reads for us; then `then_` gets what it found
   void (Server::*then_)(Loaded) = nullptr;
   OwnDirectories own_;
+  bool takes_ = false;  // the bounds that are looked for put read_ in force
   bool asked_ = false;  // the server waits for bounds
 };
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,12 +18,15 @@
 
 #include "base/file.h"
 #include "base/pack.h"
+#include "base/packet.h"
 #include "base/path_stamp.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "policy/ceiling.h"
 #include "supervisor/run/runner_test_support.h"
 #include "supervisor/spawner/elsewhere.h"
 #include "supervisor/spawner/spawner_process.h"
+#include "supervisor/spawner/spawner_wire.h"
 #include "supervisor/state/git_identity.h"
 #include "tests/support/await.h"
 #include "tests/support/janitor_chores.h"
@@ -60,7 +64,8 @@ class SpawnerTest : public RunnerTest, public ::testing::WithParamInterface<Name
           }
           policy.git.inherit_identity = !fs::exists(base / "anonymous");
           policy.home = base / "home";
-          return ServerPolicy{std::move(policy), worker, base / "tmp"};
+          return ServerPolicy{std::move(policy), worker,
+                              base / (fs::exists(base / "moved") ? "elsewhere" : "tmp")};
         },
         .bounds = [base = base_](const ServerPolicy& server,
                                  const std::vector<std::string>& directories) -> Result<Bounds> {
@@ -357,25 +362,42 @@ TEST_P(SpawnerTest, WhatCannotBeReadLeavesWhatWas) {
   EXPECT_EQ(Shell(script).out.text, "own\nsecret\n");
 }
 
-// The server has it open, too, and could have bounds found for another one.
-TEST_P(SpawnerTest, NobodyChangesAPolicyThatWasRead) {
+TEST_P(SpawnerTest, TheTmpdirStaysWhereItIs) {
   ASSERT_TRUE(process_->AwaitPolicy());
-  ASSERT_TRUE(testing::Await(loop_, process_->ReadPolicy()));
-  int policies = 0;
-  const fs::path open_files = "/proc/" + std::to_string(process_->pid()) + "/fd";
-  // What is not dumpable is root's.
-  if (access(open_files.c_str(), R_OK) != 0) GTEST_SKIP() << "only root sees the spawner's files";
-  for (const auto& entry : fs::directory_iterator(open_files)) {
-    if (!fs::read_symlink(entry.path()).string().starts_with("/memfd:policy")) continue;
-    ++policies;
-    const UniqueFd file(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
-    ASSERT_TRUE(file);
-    EXPECT_EQ(pwrite(file.get(), "x", 1, 0), -1);
-    EXPECT_EQ(errno, EPERM);
-    EXPECT_EQ(ftruncate(file.get(), 0), -1);
-    EXPECT_EQ(errno, EPERM);
-  }
-  EXPECT_EQ(policies, 2);
+  WriteText(base_ / "moved", "");
+  const Result<ServerPolicy> read = testing::Await(loop_, process_->ReadPolicy());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->tmp_base, base_ / "elsewhere");
+  ASSERT_TRUE(testing::Await(loop_, process_->TakePolicy()));
+  runner_->Renew();
+  const Execution run = Shell("echo x >$TMPDIR/x && cat $TMPDIR/x");
+  EXPECT_EQ(run.out.text, "x\n") << run.err.text << run.failure;
+}
+
+// Who rests forgets what helpers reach, but not as long as one of them is there.
+TEST_P(SpawnerTest, WhatTakesThePlaceOfARootIsReachedAfterARestToo) {
+  const auto read = [&] {
+    return testing::Await(loop_, Ask<Result<std::string>>(runner_->janitor(),
+                                                          {.chore = testing::kTestRead,
+                                                           .read = {(base_ / "project").string()}},
+                                                          (base_ / "project/own").string()));
+  };
+  const auto replace = [&](const char* text) {
+    fs::remove_all(base_ / "before");
+    fs::rename(base_ / "project", base_ / "before");
+    fs::create_directory(base_ / "project");
+    WriteText(base_ / "project/own", text);
+  };
+  ASSERT_EQ(read(), "own\n");
+  runner_->Rest();
+  replace("first\n");
+  EXPECT_EQ(read(), "first\n") << "by another janitor";
+  EXPECT_EQ(Shell("cat own").out.text, "first\n");
+  runner_->Rest();
+  replace("second\n");
+  const Execution run = Shell("cat own");
+  EXPECT_EQ(run.out.text, "second\n") << run.err.text << run.failure;
+  EXPECT_EQ(read(), "second\n");
 }
 
 TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
@@ -391,6 +413,61 @@ TEST_P(SpawnerTest, WithoutItNothingRunsAndTheServerHearsOfIt) {
   const Execution run = Shell("true");
   EXPECT_EQ(run.outcome, Outcome::kSetupFailed);
   EXPECT_FALSE(Reload());
+}
+
+// What the spawner answers whoever has the server's sockets.
+class AnswersOfTheSpawner : public ::testing::Test {
+ protected:
+  AnswersOfTheSpawner() {
+    int start[2], look[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, start), 0);
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, look), 0);
+    start_.reset(start[0]);
+    look_.reset(look[0]);
+    const SpawnerSockets theirs{UniqueFd(start[1]), UniqueFd(look[1])};
+    pid_ = fork();
+    if (pid_ == 0) {
+      _exit(ServeSpawner(theirs, {.policy = [] { return ServerPolicy{.worker = "/worker"}; },
+                                  .bounds = [](const auto&, const auto&) { return Bounds(); }}));
+    }
+  }
+  ~AnswersOfTheSpawner() override {
+    start_.reset();
+    look_.reset();
+    waitpid(pid_, nullptr, 0);
+  }
+  static UniqueFd Ask(const UniqueFd& socket, SpawnerRequest::Kind kind) {
+    const SpawnerRequest request{.kind = kind};
+    SpawnerReply reply;
+    EXPECT_GT(SendPacket(socket.get(), AsBytes(request), {}, MSG_NOSIGNAL), 0);
+    const ReceivedPacket packet =
+        ReceivePacket(socket.get(), AsWritableBytes(reply), MSG_CMSG_CLOEXEC);
+    EXPECT_EQ(reply.sys_errno, 0);
+    return UniqueFd(packet.count == 1 ? packet.descriptors[0] : -1);
+  }
+
+  UniqueFd start_;
+  UniqueFd look_;
+  pid_t pid_ = -1;
+};
+
+// By the policy in that file the spawner finds bounds.
+TEST_F(AnswersOfTheSpawner, NobodyChangesAPolicyThatWasRead) {
+  for (const UniqueFd* socket : {&start_, &look_}) {
+    const UniqueFd policy = Ask(*socket, SpawnerRequest::Kind::kLoad);
+    const Result<ServerPolicy> read = PackedIn<ServerPolicy>(policy.get(), "policy");
+    ASSERT_TRUE(read) << read.error().Message();
+    EXPECT_EQ(read->worker, "/worker");
+    const UniqueFd again(open(ProcPath(policy.get()).c_str(), O_RDWR | O_CLOEXEC));
+    for (const int file : {policy.get(), again.get()}) {
+      EXPECT_EQ(pwrite(file, "x", 1, 0), -1);
+      EXPECT_EQ(ftruncate(file, 0), -1);
+      EXPECT_EQ(mmap(nullptr, 1, PROT_WRITE, MAP_SHARED, file, 0), MAP_FAILED);
+    }
+    EXPECT_TRUE(PackedIn<ServerPolicy>(policy.get(), "policy"));
+  }
+  const UniqueFd other = *EmptyMemfd("other");
+  EXPECT_EQ(pwrite(other.get(), "x", 1, 0), 1) << "else this shows nothing";
 }
 
 class SpawnedGit : public SpawnerTest {

@@ -47,75 +47,25 @@ struct PackedFields<policy::Limits> {
   }
 };
 template <>
-struct PackedFields<policy::GitPolicy> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [identity, hooks, commands] = v;
-    return io(identity, hooks, commands);
-  }
-};
+struct PackedFields<policy::GitPolicy> : PackedMembers<3> {};
 template <>
-struct PackedFields<policy::Rule> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [tool, target, path, whole, command, verdict, reason, where, administrator] = v;
-    return io(tool, target, path, whole, command, verdict, reason, where, administrator);
-  }
-};
+struct PackedFields<policy::Rule> : PackedMembers<9> {};
 template <>
-struct PackedFields<policy::Programs> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [build, inspect, search, no_network, files, changes] = v;
-    return io(build, inspect, search, no_network, files, changes);
-  }
-};
+struct PackedFields<policy::Programs> : PackedMembers<6> {};
 template <>
-struct PackedFields<policy::Alias> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [name, path] = v;
-    return io(name, path);
-  }
-};
+struct PackedFields<policy::Alias> : PackedMembers<2> {};
 template <>
-struct PackedFields<policy::Caches> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [base, why_none, variables, profiles] = v;
-    return io(base, why_none, variables, profiles);
-  }
-};
+struct PackedFields<policy::Caches> : PackedMembers<4> {};
 template <>
-struct PackedFields<policy::AuditPolicy> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [path, sync, daemon, socket] = v;
-    return io(path, sync, daemon, socket);
-  }
-};
+struct PackedFields<policy::AuditPolicy> : PackedMembers<4> {};
 template <>
-struct PackedFields<policy::CoveredPath> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [path, title, granted, writable] = v;
-    return io(path, title, granted, writable);
-  }
-};
+struct PackedFields<policy::CoveredPath> : PackedMembers<4> {};
 template <>
-struct PackedFields<policy::OAuthPolicy> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [issuer, audience, resource, jwks, scopes, subjects] = v;
-    return io(issuer, audience, resource, jwks, scopes, subjects);
-  }
-};
+struct PackedFields<policy::OAuthPolicy> : PackedMembers<6> {};
 template <>
-struct PackedFields<policy::HttpPolicy> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [host, origins, oauth] = v;
-    return io(host, origins, oauth);
-  }
-};
+struct PackedFields<policy::HttpPolicy> : PackedMembers<3> {};
 template <>
-struct PackedFields<policy::SourceLocation> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [source, line, column] = v;
-    return io(source, line, column);
-  }
-};
+struct PackedFields<policy::SourceLocation> : PackedMembers<3> {};
 // By its number: the types have no values.
 template <>
 struct PackedFields<policy::RelaxationType> {
@@ -137,12 +87,7 @@ struct PackedFields<policy::RelaxationType> {
   }
 };
 template <>
-struct PackedFields<policy::Relaxation> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [type, key, value, at, remark] = v;
-    return io(type, key, value, at, remark);
-  }
-};
+struct PackedFields<policy::Relaxation> : PackedMembers<5> {};
 template <>
 struct PackedFields<policy::Policy> {
   static bool Visit(auto& io, auto& v) {
@@ -160,11 +105,6 @@ struct PackedFields<policy::Policy> {
   }
 };
 template <>
-struct PackedFields<ServerPolicy> {
-  static bool Visit(auto& io, auto& v) {
-    auto& [policy, worker, tmp_base] = v;
-    return io(policy, worker, tmp_base);
-  }
-};
+struct PackedFields<ServerPolicy> : PackedMembers<3> {};
 
 }  // namespace pa
