@@ -125,7 +125,9 @@ TEST_P(Janitor, KilledAllTheTimeItHoldsUpNobodyAndProtects) {
       if (long_enough && done == 0) respite += std::chrono::milliseconds(40);
     }
   });
-  for (int i = 0; i < 30; ++i) {
+  // On a slow machine it takes more of them until there were kills, and one that was done in spite.
+  constexpr int kLeastKills = 10;
+  for (int i = 0; i < 30 || (i < 300 && (done == 0 || kills <= kLeastKills)); ++i) {
     const Json result = client.CallTool(
         "bash", {{"command", "mkdir -p x" + std::to_string(i) + "; echo '{}' >.mcp.json"}});
     const bool ran = result.value("success", false);
@@ -140,7 +142,7 @@ TEST_P(Janitor, KilledAllTheTimeItHoldsUpNobodyAndProtects) {
   EXPECT_TRUE(last.value("success", false)) << last.dump();
   EXPECT_FALSE(fs::exists(project_.root() / ".mcp.json"));
   EXPECT_GT(done, 0);
-  EXPECT_GT(kills, 10) << "else this shows nothing";
+  EXPECT_GT(kills, kLeastKills) << "else this shows nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, Janitor, ::testing::Values("auto", "off"));
