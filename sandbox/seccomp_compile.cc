@@ -4,6 +4,7 @@
 #include <linux/seccomp.h>
 #include <seccomp.h>
 
+#include <bitset>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -23,10 +24,21 @@ constexpr std::uint32_t kX32 = 0x40000000;
 
 using RulesByNumber = std::map<int, std::vector<SyscallRule>>;
 
-bool Known(int number) {
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      seccomp_syscall_resolve_num_arch(seccomp_arch_native(), number), &std::free);
-  return name != nullptr;
+using Numbers = std::bitset<kLastReviewed + 1>;
+
+// Those of this architecture. Found once: for each of them libseccomp looks through its table.
+const Numbers& KnownNumbers() {
+  static const Numbers known = [] {
+    Numbers numbers;
+    for (std::size_t number = 0; number < numbers.size(); ++number) {
+      const std::unique_ptr<char, decltype(&std::free)> name(
+          seccomp_syscall_resolve_num_arch(seccomp_arch_native(), static_cast<int>(number)),
+          &std::free);
+      numbers[number] = name != nullptr;
+    }
+    return numbers;
+  }();
+  return known;
 }
 
 // A name that this libseccomp or this architecture lacks has a negative number and is left out: if
@@ -42,7 +54,6 @@ RulesByNumber GroupByNumber(const std::vector<SyscallRule>& rules) {
 
 NumberRange Decide(int number, const RulesByNumber& rules) {
   const auto first = static_cast<std::uint32_t>(number);
-  if (!Known(number)) return {first, kNoSuchCall, {}};
   const auto found = rules.find(number);
   if (found == rules.end()) return {first, SECCOMP_RET_ALLOW, {}};
   const SyscallRule& rule = found->second.front();
@@ -81,8 +92,11 @@ std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile, Network network)
 
 std::vector<NumberRange> AllButTheRefused(const RulesByNumber& rules) {
   std::vector<NumberRange> ranges;
+  const Numbers& known = KnownNumbers();
   for (int number = 0; number <= kLastReviewed; ++number) {
-    AppendMerged(Decide(number, rules), ranges);
+    const auto first = static_cast<std::uint32_t>(number);
+    const bool is_known = known[static_cast<std::size_t>(number)];
+    AppendMerged(is_known ? Decide(number, rules) : NumberRange{first, kNoSuchCall, {}}, ranges);
   }
   AppendMerged({kLastReviewed + 1, kNoSuchCall, {}}, ranges);
   if (seccomp_arch_native() ==
