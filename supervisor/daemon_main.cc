@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "policy/http_policy.h"
 #include "policy/path.h"
+#include "sandbox/rings.h"
 #include "supervisor/daemon/confine_daemon.h"
 #include "supervisor/daemon/daemon_options.h"
 #include "supervisor/daemon/front_door.h"
@@ -86,6 +87,7 @@ Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& so
   TenantTable tenants(options.tenants);
   // Tenants whose tokens cannot be read are no reason not to serve the others.
   PA_TRY_VOID(tenants.HasAny({}));
+  PA_TRY_VOID(sandbox::RefuseRings());
   Loop loop;
   FrontDoor door(tenants, policy);
   HttpServer server(loop.get(), door, limits);

@@ -15,6 +15,7 @@
 #include "base/finally.h"
 #include "base/try.h"
 #include "policy/path.h"
+#include "sandbox/rings.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/doors.h"
@@ -307,6 +308,7 @@ std::optional<ServerParts> PrepareServer(const ServeCommand& command,
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
+  if (const Result<void> refused = sandbox::RefuseRings(); !refused) return failed(refused.error());
   order->open = [spawner = spawner->get()](const std::string& path) { return spawner->Open(path); };
   order->remove = [spawner = spawner->get()](const ListeningSocket& socket) {
     if (socket.inode != 0) {

@@ -9,6 +9,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/prepared.h"
+#include "sandbox/rings.h"
 #include "sandbox/seccomp_load.h"
 #include "supervisor/loop/log.h"
 
@@ -37,6 +38,7 @@ Result<void> ConfineDaemon(const std::vector<std::string>& readable) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
     return std::unexpected(Error("prctl", "no_new_privs", errno));
   }
+  PA_TRY_VOID(sandbox::CheckNoRings());
   PA_TRY_VOID(EnterLandlock(readable));
   PA_TRY_VOID(sandbox::DropCapabilities());
   // Last: it refuses what these needed.

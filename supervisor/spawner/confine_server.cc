@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/sanitized.h"
 #include "base/try.h"
@@ -21,6 +22,7 @@
 #include "sandbox/confinement.h"
 #include "sandbox/landlock.h"
 #include "sandbox/prepared.h"
+#include "sandbox/rings.h"
 #include "sandbox/seccomp_load.h"
 #include "sandbox/unreachable.h"
 
@@ -68,6 +70,7 @@ Result<void> CheckAlone() {
 Result<bool> ConfineServer(const ServerReach& reach) {
   const sandbox::Network network = reach.ports ? sandbox::Network::kFull : sandbox::Network::kNone;
   PA_TRY_VOID(CheckAlone());
+  PA_TRY_VOID(sandbox::CheckNoRings());
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return std::unexpected(Error("prctl", "no_new_privs", errno));
   }
@@ -114,6 +117,10 @@ ServerTrial TryConfinement(bool ports) {
   const pid_t child = fork();
   if (child < 0) return {.error = Error("fork", "", errno).Message()};
   if (child == 0) {
+    // Of whoever asks, which may have a ring.
+    if (!CloseAllBut({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, tell.get()})) {
+      _exit(kNotConfined);
+    }
     const Result<bool> confined = ConfineServer({.read = {"/proc"}, .ports = ports});
     if (!confined) static_cast<void>(WriteAll(tell.get(), confined.error().Message()));
     _exit(confined ? Attempts() : kNotConfined);

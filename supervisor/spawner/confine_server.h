@@ -24,7 +24,7 @@ struct ServerReach {
 
 // Where Landlock cannot do it (before Linux 5.19 nobody in a domain moves a file to another
 // directory), files are as before; whether they are is returned. An error: it is not confined, or
-// in part; EBUSY: there are threads already, which would not be.
+// in part; EBUSY: there are threads already, which would not be, or a ring (sandbox/rings.h).
 Result<bool> ConfineServer(const ServerReach& reach);
 
 // What a process that has confined itself so can do, observed: for doctor. In a process of its own;

@@ -55,6 +55,36 @@ TEST_F(CommandLine, VersionAndHelp) {
   EXPECT_NE(Run({"no-such-command"}).exit_code, 0);
 }
 
+// With a ring that was made before, and that its list of system calls refuses, libuv would abort.
+TEST_F(CommandLine, WhereLibuvMakesRingsServersHaveNone) {
+  if (kAddressSanitizer) GTEST_SKIP() << "its runtime has to be the first that is loaded";
+  const std::string newer = "LD_PRELOAD=" + BuiltProgram("PA_NEWER_LIBUV");
+  const std::string arguments = R"({"command": "echo hello"})";
+  const ProgramResult called =
+      Run({"call", "--root", project_.root(), "--enable", "bash", "bash", arguments}, {newer});
+  EXPECT_TRUE(called.output.contains("hello")) << called.output;
+  if (!called.errors.contains("the loop has a ring")) {
+    GTEST_SKIP() << "the kernel gives no rings, or libuv is linked in: " << called.errors;
+  }
+
+  ServerOptions options = project_.Server();
+  options.environment.push_back(newer);
+  McpClient client(options);
+  EXPECT_FALSE(client.Initialize().is_null());
+  EXPECT_TRUE(client.CallTool("bash", {{"command", "true"}}).value("success", false));
+  EXPECT_TRUE(client.Errors().contains("the loop has no ring")) << client.Errors();
+
+  std::filesystem::create_directory(project_.home() / "tenants");
+  const std::string socket = "unix:" + (project_.home() / "socket").string();
+  McpClient daemon({.environment = {newer},
+                    .command = {BuiltProgram("PA_DAEMON"), "--verbose", "--tenants",
+                                project_.home() / "tenants", "--listen", socket}});
+  const auto has_said = [&](std::string_view text) { return daemon.Errors().contains(text); };
+  EXPECT_TRUE(Eventually([&] { return has_said("0 tenants"); })) << daemon.Errors();
+  EXPECT_TRUE(has_said("the loop has no ring")) << daemon.Errors();
+  daemon.Signal(SIGTERM);
+}
+
 // What a shell has in its place differs, and bash looks in the current directory, too.
 TEST_F(CommandLine, WithoutAPathCommandsGetTheUsualOne) {
   const std::string server = BuiltProgram("PA_SERVER");
