@@ -308,6 +308,7 @@ std::optional<ServerParts> PrepareServer(const ServeCommand& command,
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
+  // The loop would have one, which the server's list of system calls refuses later.
   if (const Result<void> refused = sandbox::RefuseRings(); !refused) return failed(refused.error());
   order->open = [spawner = spawner->get()](const std::string& path) { return spawner->Open(path); };
   order->remove = [spawner = spawner->get()](const ListeningSocket& socket) {

@@ -171,6 +171,8 @@ std::optional<pid_t> ForkNext(const Trade& trade, const UniqueFd& taken) {
   const pid_t us = getpid();
   const pid_t child = fork();
   if (child != 0) return child > 0 ? std::optional(child) : std::nullopt;
+  // Before all else: whoever looks at what has ended can tell us from the janitor.
+  prctl(PR_SET_NAME, "pa-next-chore");
   // Whoever kills us ends the chore, which nobody would wait for.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != us) _exit(0);

@@ -51,7 +51,7 @@ inline std::string LeftBehind() {
     if (ended.si_pid == 0) return false;
     std::string name;
     std::ifstream("/proc/" + std::to_string(ended.si_pid) + "/comm") >> name;
-    if (name != "pa-janitor" && name != "pa-chore") left += name + " ended, ";
+    if (name != "pa-next-chore" && name != "pa-chore") left += name + " ended, ";
     waitpid(ended.si_pid, nullptr, 0);
     return false;
   });

@@ -117,7 +117,7 @@ ServerTrial TryConfinement(bool ports) {
   const pid_t child = fork();
   if (child < 0) return {.error = Error("fork", "", errno).Message()};
   if (child == 0) {
-    // Of whoever asks, which may have a ring.
+    // The caller's event loop may have a ring.
     if (!CloseAllBut({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, tell.get()})) {
       _exit(kNotConfined);
     }

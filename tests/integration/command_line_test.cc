@@ -67,6 +67,9 @@ TEST_F(CommandLine, WhereLibuvMakesRingsServersHaveNone) {
     GTEST_SKIP() << "the kernel gives no rings, or libuv is linked in: " << called.errors;
   }
 
+  const std::string doctor = Run({"doctor"}, {newer}).output;
+  EXPECT_TRUE(doctor.contains("Server: it confined itself and tried what must fail")) << doctor;
+
   ServerOptions options = project_.Server();
   options.environment.push_back(newer);
   McpClient client(options);
@@ -76,9 +79,10 @@ TEST_F(CommandLine, WhereLibuvMakesRingsServersHaveNone) {
 
   std::filesystem::create_directory(project_.home() / "tenants");
   const std::string socket = "unix:" + (project_.home() / "socket").string();
-  McpClient daemon({.environment = {newer},
-                    .command = {BuiltProgram("PA_DAEMON"), "--verbose", "--tenants",
-                                project_.home() / "tenants", "--listen", socket}});
+  McpClient daemon(
+      {.environment = {newer},
+       .command = {BuiltProgram("PA_DAEMON"), "--verbose", "--policy", Policy("version: 1\n"),
+                   "--tenants", project_.home() / "tenants", "--listen", socket}});
   const auto has_said = [&](std::string_view text) { return daemon.Errors().contains(text); };
   EXPECT_TRUE(Eventually([&] { return has_said("0 tenants"); })) << daemon.Errors();
   EXPECT_TRUE(has_said("the loop has no ring")) << daemon.Errors();

@@ -102,7 +102,8 @@ std::vector<pid_t> WorkersOf(pid_t server) {
     if (command_line(pid) == own) return true;
     std::string name;
     std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
-    return name == "pa-launcher" || name == "pa-janitor" || name == "pa-spawner";
+    return name == "pa-launcher" || name == "pa-janitor" || name == "pa-next-chore" ||
+           name == "pa-spawner";
   });
   return workers;
 }
