@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <string_view>
 
-#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/sanitized.h"
 #include "base/try.h"
@@ -117,10 +116,6 @@ ServerTrial TryConfinement(bool ports) {
   const pid_t child = fork();
   if (child < 0) return {.error = Error("fork", "", errno).Message()};
   if (child == 0) {
-    // The caller's event loop may have a ring.
-    if (!CloseAllBut({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, tell.get()})) {
-      _exit(kNotConfined);
-    }
     const Result<bool> confined = ConfineServer({.read = {"/proc"}, .ports = ports});
     if (!confined) static_cast<void>(WriteAll(tell.get(), confined.error().Message()));
     _exit(confined ? Attempts() : kNotConfined);

@@ -28,7 +28,8 @@ struct ServerReach {
 Result<bool> ConfineServer(const ServerReach& reach);
 
 // What a process that has confined itself so can do, observed: for doctor. In a process of its own;
-// no thread may run. `ports`: as in ServerReach.
+// no thread may run, and there is no event loop, which could have a ring. `ports`: as in
+// ServerReach.
 struct ServerTrial {
   std::string error;          // why it is not known; "": it is
   bool opens_others = true;   // it opened a file that was not granted
