@@ -122,9 +122,10 @@ std::optional<std::string> FirstPlace(const Policy& policy, std::span<const std:
 CoveredPath CoveredPathAt(const Policy& policy, const std::string& path, std::string_view title) {
   CoveredPath covered{.path = ResolvePath(path), .title = std::string(title)};
   covered.writable = WhereCommandsWrite(policy, path).has_value();
+  // Grants are resolved.
   for (const auto* grants : {&policy.system, &policy.system_network, &policy.filesystem}) {
     covered.granted |= std::ranges::any_of(*grants, [&](const sandbox::PathGrant& grant) {
-      return IsBeneath(covered.path, ResolvePath(grant.path));
+      return IsBeneath(covered.path, grant.path);
     });
   }
   return covered;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the profiles as a C++ source, so that the program needs no file at a place of its own:
-# embed.sh NAME.yaml...
+# embed.sh NAME.yaml... Their comments are for people: each start would parse them.
 set -eu
 echo '#include "policy/profile.h"'
 echo 'namespace pa::policy {'
@@ -8,7 +8,7 @@ echo 'namespace {'
 echo 'constexpr ProfileText kShipped[] = {'
 for file in "$@"; do
   printf '{"%s", R"yaml(' "$(basename "$file" .yaml)"
-  cat "$file"
+  sed 's/^#.*//' "$file"
   echo ')yaml"},'
 done
 echo '};'
