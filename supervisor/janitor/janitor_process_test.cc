@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -194,11 +195,10 @@ TEST_F(JanitorProcessTest, ItRestsOnlyWhenItHasNothingToDo) {
 // Three times; then nobody knows whether the next one would live.
 TEST_F(JanitorProcessTest, AChoreThatIsKilledIsDoneAgainAFewTimes) {
   const auto hangs = Hang({});
-  std::vector<pid_t> killed;
+  std::set<pid_t> killed;  // which may be there until they are reaped
   testing::RunUntil(&loop_, [&] {
     for (const pid_t pid : ChoresOf(janitor_.pid())) {
-      const bool fresh = killed.empty() || killed.back() != pid;
-      if (fresh && kill(pid, SIGKILL) == 0) killed.push_back(pid);
+      if (kill(pid, SIGKILL) == 0) killed.insert(pid);
     }
     return hangs->has_value();
   });
